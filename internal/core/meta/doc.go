@@ -1,0 +1,2 @@
+// Package meta is the cluster's metadata: the image that records build, and the plans that make records.
+package meta
