@@ -1,0 +1,30 @@
+package tool
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// Version is Kalda's version; the linker sets it for releases.
+var Version = "0.1.0-dev"
+
+// KafkaVersion is the version of Apache Kafka that this build stands in for.
+const KafkaVersion = "4.4.0"
+
+func version(env *Env, _ []string) int {
+	fmt.Fprintln(env.Out, versionLine())
+	return 0
+}
+
+// versionLine begins with Kafka's version, as Apache's tools print it, because scripts compare that.
+func versionLine() string {
+	commit := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				commit = s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("%s (Kalda %s, commit %s)", KafkaVersion, Version, commit)
+}
