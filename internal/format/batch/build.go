@@ -1,6 +1,9 @@
 package batch
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Header is one record header.
 type Header struct {
@@ -74,12 +77,76 @@ func bytesLen(v []byte) int {
 	return varintLen(int64(len(v))) + len(v)
 }
 
-func varintLen(v int64) int {
-	u := uint64(v<<1) ^ uint64(v>>63)
-	n := 1
-	for u >= 0x80 {
-		u >>= 7
-		n++
+// Build appends one whole batch to dst: the records as given (their deltas too), compressed by m.Codec at the codec's
+// default level, with sizes, times and checksum filled in.
+func Build(dst []byte, m Meta, recs []Record) ([]byte, error) {
+	if len(recs) == 0 {
+		return dst, fmt.Errorf("batch at offset %d without records", m.BaseOffset)
 	}
-	return n
+	start := len(dst)
+	dst = append(dst, make([]byte, HeaderSize)...)
+	maxDelta := recs[0].TimestampDelta
+	raw := dst
+	var scratch *[]byte
+	if m.Codec != None {
+		scratch = getBuffer()
+		defer putBuffer(scratch)
+		raw = (*scratch)[:0]
+	}
+	for i := range recs {
+		maxDelta = max(maxDelta, recs[i].TimestampDelta)
+		raw = AppendRecord(raw, &recs[i])
+	}
+	if m.Codec == None {
+		dst = raw
+	} else {
+		*scratch = raw
+		var err error
+		if dst, err = Compress(dst, m.Codec, DefaultLevel, raw); err != nil {
+			return dst[:start], err
+		}
+	}
+	v := View(dst[start:])
+	v.putHeader(&m)
+	v.putCounts(recs[len(recs)-1].OffsetDelta, int32(len(recs)))
+	binary.BigEndian.PutUint64(v[posMaxTimestamp:], uint64(m.BaseTimestamp+maxDelta))
+	v.SetCRC()
+	return dst, nil
+}
+
+// putHeader writes everything that m tells into v's header.
+func (v View) putHeader(m *Meta) {
+	a := uint16(m.Codec)
+	if m.LogAppendTime {
+		a |= attrLogAppendTime
+	}
+	if m.Transactional {
+		a |= attrTransactional
+	}
+	if m.Control {
+		a |= attrControl
+	}
+	v.SetBaseOffset(m.BaseOffset)
+	binary.BigEndian.PutUint32(v[posLength:], uint32(len(v)-LogOverhead))
+	v.SetLeaderEpoch(m.LeaderEpoch)
+	v[posMagic] = 2
+	binary.BigEndian.PutUint16(v[posAttributes:], a)
+	binary.BigEndian.PutUint64(v[posBaseTimestamp:], uint64(m.BaseTimestamp))
+	binary.BigEndian.PutUint64(v[posProducerID:], uint64(m.ProducerID))
+	binary.BigEndian.PutUint16(v[posProducerEpoch:], uint16(m.ProducerEpoch))
+	binary.BigEndian.PutUint32(v[posBaseSequence:], uint32(m.BaseSequence))
+}
+
+func (v View) putCounts(lastDelta, count int32) {
+	binary.BigEndian.PutUint32(v[posLastOffsetDelta:], uint32(lastDelta))
+	binary.BigEndian.PutUint32(v[posCount:], uint32(count))
+}
+
+// Meta reads back what Build wrote.
+func (v View) Meta() Meta {
+	return Meta{
+		BaseOffset: v.BaseOffset(), LeaderEpoch: v.LeaderEpoch(), BaseTimestamp: v.BaseTimestamp(), Codec: v.Codec(),
+		ProducerID: v.ProducerID(), ProducerEpoch: v.ProducerEpoch(), BaseSequence: v.BaseSequence(),
+		Transactional: v.Transactional(), Control: v.Control(), LogAppendTime: v.LogAppendTime(),
+	}
 }
