@@ -1,13 +1,23 @@
 package meta
 
+import "github.com/kalda/kalda/internal/format/record"
+
 // NodeID is a broker's or controller's node.id; -1 is none.
-type NodeID int32
+type NodeID = record.NodeID
 
 // NoNode is the absent node.
 const NoNode NodeID = -1
 
 // UUID is a topic, directory or incarnation id.
-type UUID [16]byte
+type UUID = record.UUID
+
+// Directory ids that name no directory (kraft.md 0.4).
+var (
+	DirMigrating  = UUID{}      // not yet known
+	DirUnassigned = UUID{15: 1} // the broker has yet to choose
+	DirLost       = UUID{15: 2} // some directory that is offline
+	MetadataTopic = UUID{15: 1} // the topic id of __cluster_metadata
+)
 
 // Endpoint is where a broker listens under one listener name.
 type Endpoint struct {
@@ -24,6 +34,7 @@ type FeatureRange struct{ Min, Max int16 }
 type Broker struct {
 	ID                   NodeID
 	Epoch                int64 // broker epoch: offset of its registration record
+	RegisterOffset       int64 // offset of its newest registration record; it has caught up once it has read that far
 	Incarnation          UUID
 	Endpoints            []Endpoint
 	Features             map[string]FeatureRange
@@ -31,6 +42,19 @@ type Broker struct {
 	Fenced               bool
 	InControlledShutdown bool
 	LogDirs              []UUID
+	CordonedLogDirs      []UUID // nil: the broker never told
+}
+
+// Active says that the broker may lead partitions and be in ISRs.
+func (b *Broker) Active() bool { return b != nil && !b.Fenced && !b.InControlledShutdown }
+
+// Controller is a registered controller. Immutable once in an Image.
+type Controller struct {
+	ID          NodeID
+	Incarnation UUID
+	ZkReady     bool
+	Endpoints   []Endpoint
+	Features    map[string]FeatureRange
 }
 
 // Partition is one partition's placement and leadership. Immutable once in an Image.
@@ -52,6 +76,14 @@ type Topic struct {
 	Partitions []*Partition
 }
 
+// Partition is the partition with that index, nil if there is none.
+func (t *Topic) Partition(index int32) *Partition {
+	if t == nil || index < 0 || int(index) >= len(t.Partitions) {
+		return nil
+	}
+	return t.Partitions[index]
+}
+
 // ConfigKind is a config resource's type, with the wire's numbers.
 type ConfigKind int8
 
@@ -59,6 +91,15 @@ type ConfigKind int8
 const (
 	ConfigTopic         ConfigKind = 2
 	ConfigBroker        ConfigKind = 4 // name "" is the cluster-wide default
+	ConfigBrokerLogger  ConfigKind = 8 // never in an image
 	ConfigClientMetrics ConfigKind = 16
 	ConfigGroup         ConfigKind = 32
 )
+
+// ConfigResource names what holds configs.
+type ConfigResource struct {
+	Kind ConfigKind
+	Name string
+}
+
+func (r ConfigResource) key() string { return string([]byte{byte(r.Kind)}) + r.Name }
