@@ -1,0 +1,148 @@
+package record
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kalda/kalda/internal/format/batch"
+)
+
+// Every key and value of Apache's segments that we know decodes and encodes to the same bytes.
+func TestGroupGolden(t *testing.T) {
+	files, _ := filepath.Glob("testdata/golden/group/*.log")
+	if len(files) != 6 {
+		t.Fatalf("%d golden segments, want 6", len(files))
+	}
+	kinds := map[GroupKind]int{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eachRecord(t, b, func(key, value []byte) { kinds[roundTrip(t, key, value)]++ })
+	}
+	for kind, n := range map[GroupKind]int{KindOffsetCommit: 7, KindClassicGroup: 12, KindConsumerMember: 2} {
+		if kinds[kind] != n {
+			t.Errorf("%d records of kind %d, want %d", kinds[kind], kind, n)
+		}
+	}
+}
+
+func eachRecord(t *testing.T, b []byte, each func(key, value []byte)) {
+	t.Helper()
+	for len(b) > 0 {
+		v, rest, err := batch.Next(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = rest
+		if v.Control() {
+			continue
+		}
+		r, err := v.Records(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rec batch.Record
+		for r.Next(&rec) {
+			each(rec.Key, rec.Value)
+		}
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		r.Close()
+	}
+}
+
+func roundTrip(t *testing.T, key, value []byte) GroupKind {
+	t.Helper()
+	k, err := DecodeGroupKey(key)
+	if err != nil {
+		t.Fatalf("key %q: %v", key, err)
+	}
+	if k.Kind <= KindClassicGroup && !bytes.Equal(k.Encode(), key) {
+		t.Errorf("key %q encodes as %q", key, k.Encode())
+	}
+	if value == nil {
+		return k.Kind
+	}
+	var again []byte
+	switch k.Kind {
+	case KindOffsetCommit:
+		v, err := DecodeOffsetValue(value)
+		if err != nil {
+			t.Fatalf("value %q: %v", value, err)
+		}
+		again = v.Encode()
+	case KindClassicGroup:
+		v, err := DecodeGroupValue(value)
+		if err != nil {
+			t.Fatalf("value %q: %v", value, err)
+		}
+		again = v.Encode()
+	default:
+		return k.Kind
+	}
+	if !bytes.Equal(again, value) {
+		t.Errorf("value %q encodes as %q", value, again)
+	}
+	return k.Kind
+}
+
+// Versions that old nodes wrote keep their bytes too.
+func TestGroupVersions(t *testing.T) {
+	s := func(s string) *string { return &s }
+	for version := int16(0); version <= 4; version++ {
+		o := OffsetValue{Version: version, Offset: 7, LeaderEpoch: 3, Metadata: "m", CommitTimestamp: 5, ExpireTimestamp: 6}
+		if got, err := DecodeOffsetValue(o.Encode()); err != nil || !bytes.Equal(got.Encode(), o.Encode()) {
+			t.Errorf("offset v%d: %+v, %v", version, got, err)
+		}
+		g := GroupValue{Version: version, ProtocolType: "consumer", Generation: 2, Protocol: s("range"), StateTimestamp: 9,
+			Members: []GroupMember{{ID: "a", InstanceID: s("i"), ClientID: "c", ClientHost: "/h", SessionTimeout: 1,
+				RebalanceTimeout: 2, Subscription: []byte("s"), Assignment: []byte{}}}}
+		if got, err := DecodeGroupValue(g.Encode()); err != nil || !bytes.Equal(got.Encode(), g.Encode()) {
+			t.Errorf("group v%d: %+v, %v", version, got, err)
+		}
+	}
+}
+
+func FuzzGroupRecords(f *testing.F) {
+	files, _ := filepath.Glob("testdata/golden/group/*.log")
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for len(b) > 0 {
+			v, rest, err := batch.Next(b)
+			if err != nil {
+				f.Fatal(err)
+			}
+			b = rest
+			r, _ := v.Records(nil)
+			var rec batch.Record
+			for r.Next(&rec) {
+				f.Add(rec.Key, rec.Value)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		if k, err := DecodeGroupKey(key); err == nil && k.Kind <= KindClassicGroup && k.Kind >= 0 {
+			if !bytes.Equal(k.Encode(), key) {
+				t.Errorf("key %q encodes as %q", key, k.Encode())
+			}
+		}
+		if v, err := DecodeOffsetValue(value); err == nil {
+			if _, err := DecodeOffsetValue(v.Encode()); err != nil {
+				t.Errorf("%+v: %v", v, err)
+			}
+		}
+		if v, err := DecodeGroupValue(value); err == nil {
+			if _, err := DecodeGroupValue(v.Encode()); err != nil {
+				t.Errorf("%+v: %v", v, err)
+			}
+		}
+	})
+}
