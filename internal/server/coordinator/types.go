@@ -1,0 +1,84 @@
+package coordinator
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/kalda/kalda/internal/format/batch"
+	"github.com/kalda/kalda/internal/format/kerr"
+)
+
+// Log is the partition under a shard. The broker's Partition is one. Every method may be called from any goroutine.
+type Log interface {
+	// AppendLocal appends one batch, stamping offsets and leader epoch, if this node leads and enough replicas are in sync.
+	// It doesn't keep the slice.
+	AppendLocal(b []byte) (base batch.Offset, code kerr.Code)
+	// Await calls fn once, with None when everything below offset is committed, or with the reason why that won't be known
+	// here. It may call fn before it returns, or later while holding locks: fn only takes note.
+	Await(offset batch.Offset, fn func(kerr.Code))
+	// ReadLocal appends whole batches from the one that holds from to dst: about max bytes, at least one batch if there is one.
+	ReadLocal(from batch.Offset, max int, dst []byte) ([]byte, error)
+	LogStart() batch.Offset
+	LEO() batch.Offset
+}
+
+// Input is a request that a core understands. Reject is its reply when the runtime or the log can't serve it; codes of failed
+// appends come as coordinator outcomes (broker.md 6.1), MessageTooLarge for whatever didn't fit.
+type Input[Out any] interface{ Reject(kerr.Code) Out }
+
+// Reply answers the request that came with Ref.
+type Reply[Out any] struct {
+	Ref uint64
+	Out Out
+}
+
+// Effects are what a core wants done: append, wait for the commit, reply.
+type Effects[Out any] struct {
+	Append  []batch.Record
+	Replies []Reply[Out]
+}
+
+// Core is the state machine of a shard. One goroutine at a time calls it.
+type Core[In Input[Out], Out any] interface {
+	// Replay applies a record of the log. producer is -1 outside of transactions.
+	Replay(offset, producer int64, key, value []byte) error
+	// ReplayEnd applies a transaction's marker.
+	ReplayEnd(producer int64, commit bool)
+	// Loaded is called once, after the last replay.
+	Loaded(now time.Time)
+	Step(now time.Time, ref uint64, in In)
+	// Tick does what time alone makes due. Deadline is when that will be next; zero is never.
+	Tick(now time.Time)
+	Deadline() time.Time
+	// Drain hands over what Step and Tick left to do.
+	Drain() Effects[Out]
+	// Mark names the present; Rollback goes back to a mark after an append failed; Forget drops what Rollback would need.
+	Mark() int
+	Rollback(now time.Time, mark int)
+	Forget()
+}
+
+// Clock is time for a Runtime; the simulator has its own.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc runs f in its own goroutine after d.
+	AfterFunc(d time.Duration, f func()) Timer
+}
+
+// Timer is a pending AfterFunc.
+type Timer interface {
+	Stop() bool
+	Reset(d time.Duration) bool
+}
+
+// Config bounds a Runtime.
+type Config struct {
+	Name         string        // of the topic, for logs
+	QueueSize    int           // requests queued or unanswered per shard; past it COORDINATOR_NOT_AVAILABLE
+	LoadBuffer   int           // bytes read at once when loading: offsets.load.buffer.size
+	WriteTimeout time.Duration // how long replies wait for a commit: offsets.commit.timeout.ms
+	MaxBatch     int           // bytes of one append, as the topic's max.message.bytes
+	Codec        batch.Codec   // offsets.topic.compression.codec
+	Clock        Clock         // nil: the real one
+	Log          *slog.Logger  // nil: slog.Default()
+}
