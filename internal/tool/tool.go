@@ -117,6 +117,7 @@ func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)", serverStart},
+		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}

@@ -1,0 +1,154 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// kind says which of Apache's clients a tool's settings are for: each knows other keys.
+type kind uint8
+
+const (
+	adminClient kind = iota
+	producerClient
+	consumerClient
+)
+
+// connect makes a client from bootstrap servers, settings in Apache's spelling and options of the tool's own, which
+// win. It connects when first used.
+func (env *Env) connect(k kind, bootstrap string, p props, own ...kgo.Opt) (*kgo.Client, error) {
+	seeds, err := seedBrokers(bootstrap)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := p.millis("default.api.timeout.ms", time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(seeds...),
+		kgo.DisableClientMetrics(),
+		kgo.RetryTimeout(limit),
+		kgo.RequestRetries(1 << 20),
+		kgo.RetryBackoffFn(backoff),
+		kgo.SoftwareNameAndVersion("kalda", KafkaVersion),
+		kgo.WithHooks(&dialWarning{env: env}),
+	}
+	secure, err := securityOpts(p)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, secure...)
+	mapped, err := env.mapProps(k, p)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(append(opts, mapped...), own...)
+	return kgo.NewClient(opts...)
+}
+
+func backoff(tries int) time.Duration {
+	return min(time.Second, 50*time.Millisecond<<min(tries, 5))
+}
+
+// apiContext bounds one command by default.api.timeout.ms.
+func apiContext(p props) (context.Context, context.CancelFunc) {
+	limit, err := p.millis("default.api.timeout.ms", time.Minute)
+	if err != nil {
+		limit = time.Minute
+	}
+	return context.WithTimeout(context.Background(), limit)
+}
+
+// seedBrokers checks bootstrap servers: each is host:port, and at least one name must resolve.
+func seedBrokers(bootstrap string) ([]string, error) {
+	var seeds []string
+	for _, s := range strings.Split(bootstrap, ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		s = s[strings.LastIndex(s, "://")+1:]
+		s = strings.TrimPrefix(s, "//")
+		host, port, err := net.SplitHostPort(s)
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil || host == "" {
+			return nil, fmt.Errorf("Invalid url in bootstrap.servers: %s", s)
+		}
+		seeds = append(seeds, s)
+	}
+	if len(seeds) == 0 {
+		return nil, fmt.Errorf("No resolvable bootstrap urls given in bootstrap.servers")
+	}
+	for _, s := range seeds {
+		host, _, _ := net.SplitHostPort(s)
+		if _, err := net.LookupHost(host); err == nil {
+			return seeds, nil
+		}
+	}
+	return nil, fmt.Errorf("No resolvable bootstrap urls given in bootstrap.servers")
+}
+
+// dialWarning says once per tool run and a second that a broker does not answer.
+type dialWarning struct {
+	env  *Env
+	last atomic.Int64
+}
+
+// OnBrokerConnect implements kgo.HookBrokerConnect.
+func (d *dialWarning) OnBrokerConnect(b kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	now := time.Now().Unix()
+	if err == nil || d.last.Swap(now) == now {
+		return
+	}
+	fmt.Fprintf(d.env.Err, "WARN Connection to node %d (%s) could not be established. Node may not be available.\n",
+		max(b.NodeID, -1), net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))))
+}
+
+func (p props) millis(key string, def time.Duration) (time.Duration, error) {
+	n, err := p.number(key, def.Milliseconds())
+	return time.Duration(n) * time.Millisecond, err
+}
+
+func (p props) number(key string, def int64) (int64, error) {
+	v, ok := p[key]
+	if !ok {
+		return def, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("Invalid value %s for configuration %s: Not a number of type LONG", v, key)
+	}
+	return n, nil
+}
+
+func (p props) truth(key string, def bool) (bool, error) {
+	switch v, ok := p[key]; {
+	case !ok:
+		return def, nil
+	case strings.EqualFold(v, "true"):
+		return true, nil
+	case strings.EqualFold(v, "false"):
+		return false, nil
+	default:
+		return false, fmt.Errorf("Invalid value %s for configuration %s: Expected value to be either true or false", v, key)
+	}
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+	}
+	return fmt.Errorf("Invalid value %s for configuration %s: String must be one of: %s",
+		value, key, strings.Join(allowed, ", "))
+}
