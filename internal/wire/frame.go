@@ -1,0 +1,196 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/kalda/kalda/internal/format/kerr"
+)
+
+// process handles every whole request in the buffer. False: close once what was written is out.
+func (c *Conn) process() bool {
+	for {
+		b := c.in.b[c.r:c.w]
+		c.need = 0
+		if len(b) < 4 {
+			return true
+		}
+		size := int32(binary.BigEndian.Uint32(b))
+		if size <= 0 || size > c.srv.cfg.MaxFrame {
+			return c.bad(fmt.Sprintf("frame of %d bytes (socket.request.max.bytes is %d)", size, c.srv.cfg.MaxFrame))
+		}
+		if len(b)-4 < int(size) {
+			c.need = int(size) + 4
+			return true
+		}
+		c.r += int(size) + 4
+		if !c.handle(b[4 : 4+size]) {
+			return false
+		}
+		if len(c.out.B) >= busyBuffer || len(c.out.files) >= 64 {
+			if c.flush() != nil {
+				return false
+			}
+		}
+		if c.in == nil {
+			return true
+		}
+	}
+}
+
+func (c *Conn) bad(reason string) bool {
+	c.failure = reason
+	c.srv.cfg.Metrics.BadFrames.Inc()
+	return false
+}
+
+// handle serves one frame.
+func (c *Conn) handle(frame []byte) bool {
+	r := c.req
+	if reason := c.parseHeader(r, frame); reason != "" {
+		return c.bad(reason)
+	}
+	if r.api == nil {
+		if r.Key != keyApiVersions || c.table.apis[keyApiVersions] == nil {
+			return c.bad(fmt.Sprintf("no API %d of version %d here", r.Key, r.Version))
+		}
+		c.refuseApiVersions(r)
+		return true
+	}
+	if len(r.Body) > r.api.MaxBody {
+		return c.bad(fmt.Sprintf("body of %d bytes for API %d (at most %d)", len(r.Body), r.Key, r.api.MaxBody))
+	}
+	r.Received = c.now
+	r.resume = nil
+	r.state.Store(pending)
+	c.woken.Store(false)
+	r.api.Serve(r)
+	r.Body = nil
+	if r.state.Load() != done && !c.await(r) {
+		return false
+	}
+	m := &c.srv.cfg.Metrics.Requests[r.Key]
+	m.Count.Inc()
+	m.Total.ObserveDuration(time.Since(c.now))
+	return c.failure == ""
+}
+
+// parseHeader reads the request header into r; what is wrong with it, if anything.
+func (c *Conn) parseHeader(r *Request, b []byte) string {
+	if len(b) < 10 {
+		return fmt.Sprintf("request header cut off after %d bytes", len(b))
+	}
+	r.Conn = c
+	r.Key = int16(binary.BigEndian.Uint16(b))
+	r.Version = int16(binary.BigEndian.Uint16(b[2:]))
+	r.CorrelationID = int32(binary.BigEndian.Uint32(b[4:]))
+	if r.Key < 0 || r.Key > maxKey {
+		return fmt.Sprintf("unknown API %d", r.Key)
+	}
+	r.api = c.table.find(r.Key, r.Version)
+	n := int(int16(binary.BigEndian.Uint16(b[8:])))
+	b = b[10:]
+	if n > len(b) || n < -1 {
+		return fmt.Sprintf("client id of %d bytes in a frame with %d left", n, len(b))
+	}
+	if n = max(n, 0); string(b[:n]) != c.clientID {
+		c.clientID = string(b[:n])
+	}
+	r.ClientID = c.clientID
+	b = b[n:]
+	if flexible(r.Key, r.Version) {
+		var ok bool
+		if b, ok = SkipTags(b); !ok {
+			return "tagged fields of the request header are cut off"
+		}
+	}
+	r.Body = b
+	return ""
+}
+
+// refuseApiVersions answers a version of ApiVersions that isn't served: in version 0, with just the row of ApiVersions,
+// so that the client can choose again (broker.md 1.2).
+func (c *Conn) refuseApiVersions(r *Request) {
+	row := c.table.apis[keyApiVersions].row()
+	r.Version = 0
+	r.resume = nil
+	r.state.Store(pending)
+	o := r.Begin()
+	o.B = binary.BigEndian.AppendUint16(o.B, uint16(kerr.UnsupportedVersion))
+	o.B = binary.BigEndian.AppendUint32(o.B, 1)
+	o.B = binary.BigEndian.AppendUint16(o.B, uint16(row.ApiKey))
+	o.B = binary.BigEndian.AppendUint16(o.B, uint16(row.MinVersion))
+	o.B = binary.BigEndian.AppendUint16(o.B, uint16(row.MaxVersion))
+	r.End(o)
+}
+
+// SkipTags skips a section of tagged fields.
+func SkipTags(b []byte) (rest []byte, ok bool) {
+	n, k := binary.Uvarint(b)
+	if k <= 0 {
+		return nil, false
+	}
+	for b = b[k:]; n > 0; n-- {
+		_, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, false
+		}
+		size, l := binary.Uvarint(b[k:])
+		if l <= 0 || size > uint64(len(b)-k-l) {
+			return nil, false
+		}
+		b = b[k+l+int(size):]
+	}
+	return b, true
+}
+
+// await writes what is due and waits until r is answered. False: the connection is gone.
+func (c *Conn) await(r *Request) bool {
+	resumed := r.resume != nil
+	if !resumed {
+		c.req = new(Request) // whoever answers keeps this one; a second answer must not reach a later request
+	}
+	if c.flush() != nil {
+		c.dead.Store(true)
+	}
+	c.rest()
+	for r.state.Load() != done {
+		c.parked.Store(true)
+		if r.state.Load() != done && !c.woken.Load() && !c.dead.Load() {
+			<-c.wake
+		}
+		c.parked.Store(false)
+		woken := c.woken.Swap(false)
+		switch {
+		case c.dead.Load():
+			if c.giveUp(r, resumed) {
+				return false
+			}
+		case resumed && woken:
+			r.resume(r)
+		}
+	}
+	if resumed && c.timer != nil {
+		c.timer.Stop()
+	}
+	return !c.dead.Load()
+}
+
+// giveUp abandons r. False: somebody is answering it right now.
+func (c *Conn) giveUp(r *Request, resumed bool) bool {
+	if resumed {
+		r.resume(r)
+	}
+	if r.state.CompareAndSwap(pending, abandoned) || r.state.Load() == done {
+		return true
+	}
+	for r.state.Load() == replying {
+		c.parked.Store(true)
+		if r.state.Load() == replying {
+			<-c.wake
+		}
+		c.parked.Store(false)
+	}
+	return true
+}

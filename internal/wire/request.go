@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Request is one request. Its Serve function answers it exactly once, at once or later and from any goroutine, with one
+// of Reply, ReplyRaw, Begin+End, NoReply or Close; or it parks it with Park and answers when resumed. After answering,
+// or after handing it to another goroutine, it must not touch the Request again.
+type Request struct {
+	Conn          *Conn
+	Key, Version  int16
+	CorrelationID int32
+	ClientID      string
+	Received      time.Time // when its bytes had arrived
+	// Body is the frame after the header. It aliases the connection's buffer: valid, and free to be changed, until Serve
+	// returns. Decode copies; who keeps parts of Body otherwise copies them.
+	Body []byte
+
+	api    *API
+	state  atomic.Int32
+	resume func(*Request) // while parked with Park
+}
+
+// The states of a Request.
+const (
+	pending   = iota
+	replying  // between Begin and End
+	done      // answered
+	abandoned // the connection is gone: a late reply is dropped
+)
+
+// FileRange is a part of a reply that lies in a file.
+type FileRange interface {
+	Len() int
+	// ReadAt reads from off within the range.
+	ReadAt(p []byte, off int64) (int, error)
+	// Descriptor tells the file's descriptor and the range's position in it; ok is false when there is none to send from.
+	Descriptor() (fd uintptr, pos int64, ok bool)
+	// Release is called once, when the range has been sent or dropped.
+	Release()
+}
+
+// Out is a reply being written: append to B, and call File where a range of a file belongs.
+type Out struct {
+	B     []byte
+	files []fileAt
+	start int // where this reply's size field is
+	bytes int // of files in this reply
+}
+
+type fileAt struct {
+	at int // in B
+	f  FileRange
+}
+
+// File puts a range of a file at the end of what B holds now.
+func (o *Out) File(f FileRange) {
+	o.files = append(o.files, fileAt{len(o.B), f})
+	o.bytes += f.Len()
+}
+
+// Decode reads the body into req, whose version it sets. False: the body was no such request, the connection is closing
+// and nothing more needs to be answered. req owns its bytes.
+func (r *Request) Decode(req kmsg.Request) bool {
+	req.SetVersion(r.Version)
+	body := append([]byte(nil), r.Body...)
+	if err := req.ReadFrom(body); err != nil {
+		r.Close("body of " + kmsg.NameForKey(r.Key) + " can't be read: " + err.Error())
+		return false
+	}
+	return true
+}
+
+// Reply answers with resp, at the request's version.
+func (r *Request) Reply(resp kmsg.Response) {
+	resp.SetVersion(r.Version)
+	r.ReplyRaw(resp.AppendTo)
+}
+
+// ReplyRaw answers with the body that fn appends.
+func (r *Request) ReplyRaw(fn func(dst []byte) []byte) {
+	o := r.Begin()
+	o.B = fn(o.B)
+	r.End(o)
+}
+
+// Begin starts a reply: what is then appended to it is the body. End finishes it.
+func (r *Request) Begin() *Out {
+	if !r.state.CompareAndSwap(pending, replying) {
+		return new(Out) // abandoned, or answered twice: a scratch that goes nowhere
+	}
+	o := &r.Conn.out
+	if r.Conn.box == nil {
+		r.Conn.takeOut()
+	}
+	o.start, o.bytes = len(o.B), 0
+	o.B = append(o.B, 0, 0, 0, 0)
+	o.B = binary.BigEndian.AppendUint32(o.B, uint32(r.CorrelationID))
+	if flexible(r.Key, r.Version) && r.Key != keyApiVersions {
+		o.B = append(o.B, 0)
+	}
+	return o
+}
+
+// End finishes what Begin began.
+func (r *Request) End(o *Out) {
+	if o != &r.Conn.out {
+		o.drop()
+		return
+	}
+	binary.BigEndian.PutUint32(o.B[o.start:], uint32(len(o.B)-o.start-4+o.bytes))
+	r.finish()
+}
+
+// NoReply finishes a request that has no answer (Produce with acks=0).
+func (r *Request) NoReply() {
+	if r.state.CompareAndSwap(pending, replying) {
+		r.finish()
+	}
+}
+
+// Close finishes the request by closing its connection, after the replies before it are out, and logs why.
+func (r *Request) Close(reason string) {
+	if r.state.CompareAndSwap(pending, replying) {
+		r.Conn.failure = reason
+		r.finish()
+	}
+}
+
+func (r *Request) finish() {
+	c := r.Conn
+	r.state.Store(done)
+	c.signal()
+}
+
+// Park keeps the request unanswered: the connection goroutine calls resume after Wake was called or until has come (zero:
+// never), until the request is answered. Serve and resume run on the same goroutine, so what they share needs no lock.
+// When Gone, resume must let go of what it holds and return.
+func (r *Request) Park(until time.Time, resume func(*Request)) {
+	r.resume = resume
+	if !until.IsZero() {
+		r.Conn.alarm(time.Until(until))
+	}
+}
+
+// Waker wakes a parked request's connection. It may be called from any goroutine, also too late or too often: resume
+// must check what it waited for.
+func (r *Request) Waker() *Conn { return r.Conn }
+
+// Gone tells that nobody waits for the answer any more: the connection is closed or closing.
+func (r *Request) Gone() bool { return r.Conn.dead.Load() }

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package wire
+
+import "syscall"
+
+func sendBytes(fd int, b []byte, _ bool) (int, error) { return syscall.Write(fd, b) }
+
+func (c *Conn) sendFile(f FileRange) error { return c.copyFile(f, 0) }
+
+func (c *Conn) sendReady(int) bool { return true }
