@@ -1,0 +1,11 @@
+package broker
+
+import "github.com/kalda/kalda/internal/wire"
+
+// Table is every API of a broker listener. A row is there only when it does all that its versions promise.
+func (b *Broker) Table() *wire.Table {
+	apis := b.dataAPIs()
+	apis = append(apis, b.adminAPIs()...)
+	apis = append(apis, b.groupAPIs()...)
+	return wire.NewTable(apis...)
+}

@@ -1,0 +1,49 @@
+package broker
+
+import (
+	"net"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kalda/kalda/internal/wire"
+)
+
+// Origin is who sent a request, as far as the controller or a coordinator needs to know.
+type Origin struct {
+	Principal string // Type:name
+	ClientID  string
+	Host      net.IP
+	Listener  string
+}
+
+// originOf is the origin of a client's request.
+func originOf(r *wire.Request) Origin {
+	return Origin{Principal: r.Conn.Principal, ClientID: r.ClientID, Host: r.Conn.Remote.Addr().Unmap().AsSlice(),
+		Listener: r.Conn.Listener}
+}
+
+// Forward takes requests to the active controller, wherever it is. reply is called once, perhaps before Forward returns, on
+// any goroutine.
+type Forward interface {
+	Forward(req kmsg.Request, from Origin, reply func(kmsg.Response))
+}
+
+// Groups is the group coordinator, as far as the broker calls it.
+type Groups interface {
+	// Handle answers a group request. reply is called once, perhaps before Handle returns, on any goroutine.
+	Handle(req kmsg.Request, from Origin, reply func(kmsg.Response))
+	// Lead tells that this node now leads a partition of __consumer_offsets in an epoch.
+	Lead(partition, epoch int32, p *Partition)
+	// Resign tells that it doesn't lead it any more.
+	Resign(partition, epoch int32)
+	// Deleted tells which topics are gone, so that their offsets go too.
+	Deleted(topics []string)
+}
+
+// forward serves a request by sending it to the controller.
+func (b *Broker) forward(r *wire.Request, req kmsg.Request) {
+	if !r.Decode(req) {
+		return
+	}
+	b.cfg.Forward.Forward(req, originOf(r), r.Reply)
+}
