@@ -34,7 +34,7 @@ type Status int8
 const (
 	Acts    Status = iota // does what Doc says
 	Later                 // known and validated; setting it has no effect yet, which is warned about
-	Nothing               // tunes something that this implementation does not have; accepted, warned about when set
+	Nothing               // tunes what this implementation does not have; warned about when set
 )
 
 // Key is one row of the table.
@@ -45,7 +45,8 @@ type Key struct {
 	Valid    string // see check.go for the notation
 	Mode     Mode
 	Status   Status
-	Internal bool // not shown by DescribeConfigs unless set
+	Internal bool      // not shown by DescribeConfigs unless set
+	Synonyms []Synonym // of a topic key: the broker keys it defaults to, by precedence
 	Doc      string
 }
 
@@ -59,10 +60,4 @@ const (
 type Synonym struct {
 	Name   string
 	Factor int64
-}
-
-// TopicKey is a key of topics; Synonyms are in order of precedence.
-type TopicKey struct {
-	Key
-	Synonyms []Synonym
 }

@@ -11,7 +11,7 @@ const (
 // Listener is one endpoint to bind or to advertise.
 type Listener struct {
 	Name     string // upper case
-	Host     string // empty: all interfaces
+	Host     string // empty: all interfaces, or what the client dialled
 	Port     int
 	Protocol int16
 }
@@ -31,21 +31,45 @@ type HostPort struct {
 
 // Server is one node's static configuration. It is immutable.
 type Server struct {
+	Scope
+
 	Path       string // of the file; empty for Embedded
 	NodeID     int32
 	Broker     bool // process.roles holds broker
 	Controller bool // process.roles holds controller
 
-	Listeners               []Listener // what this node binds, controllers' listeners included
-	Advertised              []Listener // what the broker tells clients; empty when nothing is set: clients get what they dialled
-	ControllerListenerNames []string
-	InterBrokerListener     string
-	Voters                  []Voter
-	BootstrapServers        []HostPort
+	BrokerListeners         []Listener // to bind, for clients and brokers
+	ControllerListeners     []Listener // to bind, for controllers
+	ControllerListenerNames []string   // upper case; the first is the one to connect to
+	InterBrokerListener     string     // upper case
 
-	LogDirs        []string
-	MetadataLogDir string
-	HTTPListener   string // host:port of metrics and health; empty is off
+	// Advertised is what a broker registers: advertised.listeners, or else BrokerListeners. An empty host
+	// means that the operator named none: register the machine's name, and tell a client of a single node what
+	// it dialled.
+	Advertised            []Listener
+	AdvertisedControllers []Listener // what a controller registers
+	Protocols             []Protocol // listener.security.protocol.map
 
-	values map[string]string
+	Voters           []Voter
+	BootstrapServers []HostPort
+
+	LogDirs        []string // absolute, without duplicates
+	MetadataLogDir string   // absolute
+	HTTPListener   string   // host:port of metrics and health; empty is off
+}
+
+// Protocol is one entry of listener.security.protocol.map.
+type Protocol struct {
+	Listener string // upper case
+	Protocol int16
+}
+
+// Registers reports whether the operator chose what clients are told on a listener; see Server.Advertised.
+func (s *Server) Registers(listener string) bool {
+	for _, a := range s.Advertised {
+		if a.Name == listener {
+			return a.Host != ""
+		}
+	}
+	return false
 }

@@ -26,19 +26,3 @@ const (
 	ResourceClientMetrics Resource = 16
 	ResourceGroup         Resource = 32
 )
-
-// Entry is one effective value as DescribeConfigs shows it.
-type Entry struct {
-	Key      *Key
-	Value    *string // nil: null, or too secret to show
-	Source   Source
-	ReadOnly bool
-	Synonyms []Origin // by precedence, the one in force first
-}
-
-// Origin is one of the places where a value is set.
-type Origin struct {
-	Name   string
-	Value  *string
-	Source Source
-}

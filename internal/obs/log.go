@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Logs writes one line a record, in the layout that Apache Kafka's default log4j pattern has, because people and
-// their scripts read it:
+// Logs writes one line a record, in the layout that Apache Kafka's default log4j pattern has, because
+// people and their scripts read it:
 //
 //	[2026-01-02 15:04:05,000] INFO [log] Rolled segment topic=orders partition=3
 //
@@ -59,7 +59,8 @@ func (l *Logs) Levels() map[string]slog.Level {
 	return m
 }
 
-// SetLevel changes the level of a component, or of "root". It reports false for a component nobody asked for yet.
+// SetLevel changes the level of a component, or of "root". It reports false for a component nobody asked
+// for yet.
 func (l *Logs) SetLevel(component string, level slog.Level) bool {
 	if component == "root" {
 		l.root.Set(level)

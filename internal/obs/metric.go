@@ -33,8 +33,8 @@ func (g *Gauge) Load() int64 { return g.n.Load() }
 // buckets is how many powers of two a Histogram tells apart: 2^0 .. 2^(buckets-1).
 const buckets = 36
 
-// Histogram counts observations by the power of two they fall under. The zero value is ready; it must not be copied
-// after use. Durations are kept in microseconds, so the buckets span 1 us to about 9.5 h.
+// Histogram counts observations by the power of two they fall under. The zero value is ready; it must not
+// be copied after use. Durations are kept in microseconds, so the buckets span 1 us to about 9.5 h.
 type Histogram struct {
 	sum    atomic.Int64
 	counts [buckets + 1]atomic.Int64
@@ -68,7 +68,8 @@ func (h *Histogram) Count() int64 {
 // Sum returns the sum of all observations.
 func (h *Histogram) Sum() int64 { return h.sum.Load() }
 
-// Quantile returns an upper bound of the q-quantile (0..1), exact to a factor of two; 0 when nothing was observed.
+// Quantile returns an upper bound of the q-quantile (0..1), exact to a factor of two; 0 when nothing was
+// observed.
 func (h *Histogram) Quantile(q float64) int64 {
 	want := int64(q * float64(h.Count()))
 	var seen int64

@@ -33,7 +33,9 @@ func (r *Registry) setup() {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&bridge{reg: r},
 	)
-	r.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4})
+	r.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,
+	})
 	r.gather = func(w io.Writer) error {
 		families, err := reg.Gather()
 		if err != nil {
@@ -49,8 +51,8 @@ func (r *Registry) setup() {
 	}
 }
 
-// bridge turns a scrape of the Registry into Prometheus' metrics. It describes nothing, which makes it an unchecked
-// collector: which metrics exist is only known at the scrape.
+// bridge turns a scrape of the Registry into Prometheus' metrics. It describes nothing, which makes it an
+// unchecked collector: which metrics exist is only known at the scrape.
 type bridge struct{ reg *Registry }
 
 // Describe implements prometheus.Collector.

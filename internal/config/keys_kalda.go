@@ -1,0 +1,31 @@
+package config
+
+// kaldaKeys are the keys of our own, by name. Apache's broker would only warn that it does not know them.
+var kaldaKeys = []Key{
+	{Name: "kalda.http.listener", Type: Str, Default: "",
+		Doc: "Address of metrics (/metrics) and health (/health/live, /health/ready), as host:port; empty is off."},
+	{Name: "kalda.log.level", Type: Str, Default: "INFO", Valid: "anycase:TRACE,DEBUG,INFO,WARN,ERROR",
+		Doc: "Least level of what is logged."},
+}
+
+// authorizerKeys are keys that Apache's authorizer owns and its broker does not know, by name.
+var authorizerKeys = []Key{
+	{Name: "allow.everyone.if.no.acl.found", Type: Boolean, Default: "false", Status: Later,
+		Doc: "Allow everybody what no ACL speaks of."},
+	{Name: "super.users", Type: Str, Default: "", Status: Later,
+		Doc: "Principals that may do everything, separated by semicolons."},
+}
+
+// removedKeys are what older brokers knew, with what to do instead.
+var removedKeys = []struct{ name, advice string }{
+	{"broker.id.generation.enable", "set node.id"},
+	{"control.plane.listener.name", "requests of controllers come through controller.listener.names"},
+	{"delegation.token.master.key", "it is called delegation.token.secret.key now"},
+	{"inter.broker.protocol.version", "metadata.version took its place; see kafka-features"},
+	{"log.message.downconversion.enable", "old record formats are no longer served"},
+	{"log.message.format.version", "there is only one record format"},
+	{"log.message.timestamp.difference.max.ms",
+		"use log.message.timestamp.before.max.ms and log.message.timestamp.after.max.ms"},
+	{"offsets.commit.required.acks", "commits are always written with acks=all"},
+	{"reserved.broker.max.id", "set node.id"},
+}
