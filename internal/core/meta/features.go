@@ -1,5 +1,10 @@
 package meta
 
+import (
+	"maps"
+	"slices"
+)
+
 // The features that can be finalized in the log; kraft.version is a control record instead.
 const (
 	FeatureMetadata    = "metadata.version"
@@ -63,3 +68,5 @@ func Supported() map[string]FeatureRange {
 		FeatureStreams:     {0, 1},
 	}
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 )
 
@@ -191,4 +192,9 @@ func newRareMetadata(k Key) Metadata {
 	default:
 		return nil
 	}
+}
+
+// Reserved says that the id is one that never names a directory: the high half is zero and the low one, signed, below 100.
+func (u UUID) Reserved() bool {
+	return binary.BigEndian.Uint64(u[:8]) == 0 && int64(binary.BigEndian.Uint64(u[8:])) < 100
 }
