@@ -35,6 +35,9 @@ func (env *Env) mapProps(k kind, p props) ([]kgo.Opt, error) {
 			opts = append(opts, o)
 		}
 	}
+	if k == producerClient && (p["acks"] == "0" || p["acks"] == "1") && p["enable.idempotence"] != "false" {
+		opts = append(opts, kgo.DisableIdempotentWrite())
+	}
 	if len(idle) > 0 {
 		fmt.Fprintf(env.Err, "WARN These configurations do nothing here: %s\n", strings.Join(idle, ", "))
 	}
@@ -123,7 +126,7 @@ func (p props) producer(key string) (o kgo.Opt, known bool, err error) {
 	return nil, false, nil
 }
 
-// acks maps acks; anything but all switches idempotence off, since the client would refuse the mix.
+// acks maps acks. mapProps switches idempotence off for all but acks=all, since the client would refuse the mix.
 func (p props) acks(v string) (kgo.Opt, bool, error) {
 	switch v {
 	case "0":

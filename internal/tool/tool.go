@@ -118,6 +118,8 @@ func Tools() []Tool {
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)", serverStart},
 		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
+		{"kafka-console-producer", "write lines from standard input to a topic", consoleProducer},
+		{"kafka-console-consumer", "print the records of topics", consoleConsumer},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}
