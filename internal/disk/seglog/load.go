@@ -1,0 +1,427 @@
+package seglog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kalda/kalda/internal/disk/vfs"
+	"github.com/kalda/kalda/internal/format/batch"
+)
+
+// list reads the log's directory: which segments there are, after what a crash left of replacements and deletions is cleared.
+func (l *Log) list() error {
+	ents, err := l.dir.fs.ReadDir(l.Path())
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(ents))
+	for _, e := range ents {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	l.made = true
+	if slices.ContainsFunc(names, unfinished) {
+		if names, err = l.clearUnfinished(names); err != nil {
+			return err
+		}
+	}
+	segs, err := l.found(names)
+	if err != nil {
+		return err
+	}
+	l.segs.Store(&segs)
+	if len(segs) > 0 {
+		l.start.Store(max(l.start.Load(), int64(segs[0].base)))
+	}
+	return nil
+}
+
+func unfinished(name string) bool {
+	return strings.HasSuffix(name, suffixDeleted) || strings.HasSuffix(name, suffixCleaned) ||
+		strings.HasSuffix(name, suffixSwap)
+}
+
+// found makes the segments and the list of snapshots of a directory's names. Indexes without a log are removed.
+func (l *Log) found(names []string) ([]*segment, error) {
+	segs := make([]*segment, 0, 1)
+	for _, name := range names { // sorted: logs come before the indexes of larger bases, in order
+		if base, suffix, ok := parseSegmentName(name); ok && suffix == suffixLog {
+			segs = append(segs, newSegment(l, base))
+		}
+	}
+	for _, name := range names {
+		base, suffix, ok := parseSegmentName(name)
+		if !ok {
+			continue
+		}
+		i := floorSegment(segs, base)
+		orphan := i < 0 || segs[i].base != base
+		switch {
+		case suffix == suffixSnapshot:
+			l.snapshots = append(l.snapshots, base)
+		case suffix != suffixIndex && suffix != suffixTime && suffix != suffixTxn:
+		case orphan:
+			if err := l.dir.fs.Remove(l.file(name)); err != nil {
+				return nil, err
+			}
+		case suffix == suffixTxn:
+			segs[i].txn.exists = true
+		case suffix == suffixIndex:
+			segs[i].hasIndex |= 1
+		default:
+			segs[i].hasIndex |= 2
+		}
+	}
+	return segs, nil
+}
+
+// clearUnfinished removes what a crash left of deletions and of replacements that weren't complete, and completes those that
+// were: their files have .swap names, and take the place of all segments that they span.
+func (l *Log) clearUnfinished(names []string) ([]string, error) {
+	firstCleaned := batch.Offset(math.MaxInt64)
+	for _, name := range names {
+		if base, _, ok := parseSegmentName(name); ok && strings.HasSuffix(name, suffixCleaned) {
+			firstCleaned = min(firstCleaned, base)
+		}
+	}
+	var keep, swaps []string
+	for _, name := range names {
+		base, _, ok := parseSegmentName(name)
+		isSwap := ok && strings.HasSuffix(name, suffixSwap)
+		switch {
+		case !unfinished(name):
+			keep = append(keep, name)
+		case isSwap && base < firstCleaned:
+			swaps = append(swaps, name)
+		default: // .deleted, .cleaned, or a .swap of a split whose other part is still .cleaned
+			if err := l.dir.fs.Remove(l.file(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(swaps) == 0 {
+		return keep, nil
+	}
+	return l.finishSwaps(keep, swaps)
+}
+
+func (l *Log) finishSwaps(keep, swaps []string) ([]string, error) {
+	lo, hi := batch.Offset(math.MaxInt64), batch.Offset(-1)
+	for _, name := range swaps {
+		base, suffix, _ := parseSegmentName(name)
+		if suffix != suffixLog+suffixSwap {
+			continue
+		}
+		end, err := l.endOfFile(name, base)
+		if err != nil {
+			return nil, err
+		}
+		lo, hi = min(lo, base), max(hi, end)
+	}
+	replaced := func(name string) bool {
+		base, suffix, ok := parseSegmentName(name)
+		return ok && suffix != suffixSnapshot && base >= lo && base < hi
+	}
+	for _, name := range keep {
+		if replaced(name) {
+			if err := l.dir.fs.Remove(l.file(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	keep = slices.DeleteFunc(keep, replaced)
+	for _, name := range swaps {
+		to := strings.TrimSuffix(name, suffixSwap)
+		if err := l.dir.fs.Rename(l.file(name), l.file(to)); err != nil {
+			return nil, err
+		}
+		keep = append(keep, to)
+	}
+	slices.Sort(keep)
+	return keep, l.dir.fs.SyncDir(l.Path())
+}
+
+// endOfFile is the offset after the last batch of a log file.
+func (l *Log) endOfFile(name string, base batch.Offset) (batch.Offset, error) {
+	f, err := l.dir.fs.OpenFile(l.file(name), 0, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := base
+	_, err = walk(f, 0, info.Size(), func(h *header) bool { end = h.last + 1; return true })
+	return end, err
+}
+
+// wake reads what a log that was opened lazily needs to be used.
+func (l *Log) wake() error {
+	if l.awake.Load() {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return fmt.Errorf("%s: %w", l, ErrClosed)
+	}
+	return l.wakeLocked()
+}
+
+func (l *Log) wakeLocked() error {
+	if l.awake.Load() {
+		return nil
+	}
+	if err := l.load(); err != nil {
+		return l.fault("load", err)
+	}
+	for _, e := range l.early {
+		l.epochs.assign(e.Epoch, e.Start)
+	}
+	l.early = nil
+	l.awake.Store(true)
+	return nil
+}
+
+// load reads the epochs, and the segments from the first that is to be verified on.
+func (l *Log) load() error {
+	if len(l.segments()) == 0 {
+		return nil
+	}
+	if err := l.loadEpochs(); err != nil {
+		return err
+	}
+	end, err := l.loadSegments()
+	if err != nil {
+		return err
+	}
+	if end < l.StartOffset() {
+		l.dir.warn("log ends before its start offset: starting anew there", "log", l.String(), "end", end, "start", l.StartOffset())
+		return l.reset(l.StartOffset())
+	}
+	if claimed := l.EndOffset(); l.verifyFrom == math.MaxInt64 && claimed != end {
+		l.dir.warn("log doesn't end where the clean shutdown said", "log", l.String(), "end", end, "said", claimed)
+	}
+	l.end.Store(int64(end))
+	if l.RecoveryPoint() > end {
+		l.recovery.Store(int64(end))
+	}
+	l.epochs.truncateEnd(end)
+	l.epochs.truncateStart(l.StartOffset())
+	if err := l.dropSnapshots(func(o batch.Offset) bool { return o > end }); err != nil {
+		return err
+	}
+	l.active().begin(l.dir.now(), l.cfg.Load(), end)
+	return nil
+}
+
+func (l *Log) loadEpochs() error {
+	b, err := vfs.ReadFile(l.dir.fs, l.file(fileEpochs))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	es, err := decodeEpochs(b)
+	if err != nil {
+		l.dir.warn("unreadable leader epochs: making them again", "file", l.file(fileEpochs), "error", err)
+		l.verifyFrom = min(l.verifyFrom, l.StartOffset())
+	}
+	l.epochs.p.Store(&es)
+	return nil
+}
+
+// loadSegments learns every segment's size and, where the last shutdown wasn't clean, verifies what lies past the recovery
+// point: at the first batch that isn't whole the log is cut, and later segments go.
+func (l *Log) loadSegments() (end batch.Offset, err error) {
+	segs := l.segments()
+	for i, s := range segs {
+		sealed := i+1 < len(segs)
+		if sealed && segs[i+1].base <= l.verifyFrom && s.hasIndex == 3 {
+			if err := s.stat(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		var whole bool
+		if end, whole, err = l.scanSegment(s, l.verifyFrom, l.verifyFrom); err != nil {
+			return 0, err
+		}
+		if !whole && sealed {
+			l.dir.warn("dropping the segments after the damage", "log", l.String(), "segments", len(segs)-i-1, "end", end)
+			kept := segs[: i+1 : i+1]
+			l.segs.Store(&kept)
+			return end, l.removeAll(segs[i+1:])
+		}
+		if sealed {
+			if err := s.seal(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return end, nil
+}
+
+// scanSegment makes the indexes, believed up to offset trusted, complete and finds the end, verifying batches from verifyFrom
+// on. Not whole: it was cut.
+func (l *Log) scanSegment(s *segment, trusted, verifyFrom batch.Offset) (end batch.Offset, whole bool, err error) {
+	h, err := s.open()
+	if err != nil {
+		return 0, false, err
+	}
+	defer h.release()
+	info, err := h.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	size := info.Size()
+	s.size.Store(size)
+	s.synced = size
+	pos, err := s.trustIndexes(h, trusted)
+	if err != nil {
+		return 0, false, err
+	}
+	end = s.base
+	interval := l.cfg.Load().IndexIntervalBytes
+	take := func(b *header) bool {
+		if b.last < end || b.magic == 2 && b.base < end {
+			return false
+		}
+		if b.pos == 0 {
+			s.firstTime = b.maxTimestamp
+		}
+		s.note(b, interval)
+		if b.epoch > l.epochs.latest() {
+			l.epochs.assign(b.epoch, b.base)
+		}
+		end = b.last + 1
+		return true
+	}
+	if pos > 0 {
+		end = 0 // the first batch tells
+	}
+	pos, err = walk(h, pos, size, func(b *header) bool { return b.last < verifyFrom && take(b) })
+	if err == nil && pos < size && verifyFrom < math.MaxInt64 {
+		s.synced = pos
+		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool { return verify(b, raw) == nil && take(b) })
+	}
+	if err != nil || pos == size {
+		return end, err == nil, err
+	}
+	l.dir.warn("cutting what is no whole batch off the log", "file", s.name(suffixLog), "position", pos, "bytes", size-pos)
+	if err := s.txn.keep(s, end); err != nil {
+		return 0, false, err
+	}
+	s.size.Store(pos)
+	s.synced = min(s.synced, pos)
+	return end, false, h.Truncate(pos)
+}
+
+// trustIndexes keeps the beginning of the indexes that makes sense and lies before verifyFrom, and returns the position of
+// the last batch that they know.
+func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, err error) {
+	size := s.size.Load()
+	limit := int64(math.MaxInt64) // after a clean stop: they are whole
+	if verifyFrom < math.MaxInt64 {
+		limit = int64(verifyFrom - s.base)
+		if err := s.txn.keep(s, verifyFrom); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.cutIndexes(limit, size); err != nil {
+		return 0, err
+	}
+	s.topLoaded = true
+	s.offsets.dirty, s.times.dirty = true, true // who knows
+	if e, ok, err := s.offsets.last(s.fs(), s.name(suffixIndex)); err != nil {
+		return 0, err
+	} else if ok {
+		var b [peek]byte
+		n, _ := h.ReadAt(b[:], e.val)
+		if s.indexed(e, b[:n]) {
+			pos = e.val
+		}
+	}
+	if pos == 0 {
+		return 0, s.forgetIndexes()
+	}
+	e, ok, err := s.times.last(s.fs(), s.name(suffixTime))
+	if ok {
+		s.maxTime, s.maxOffset, s.lastTime = e.key, s.base+batch.Offset(e.val), e.key
+	}
+	if err == nil {
+		err = s.loadFirst(h)
+	}
+	return pos, err
+}
+
+// cutIndexes keeps the entries that make sense and are below relative offset limit; all of them if there is no limit.
+func (s *segment) cutIndexes(limit, size int64) error {
+	if limit == math.MaxInt64 {
+		if err := s.offsets.load(s.fs(), s.name(suffixIndex)); err != nil {
+			return err
+		}
+		return s.times.load(s.fs(), s.name(suffixTime))
+	}
+	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets none.
+	if err := s.offsets.keep(s.fs(), s.name(suffixIndex), func(prev, e entry) bool {
+		return e.key > prev.key && e.val > max(prev.val, 0) && e.key < limit && e.val < size
+	}); err != nil {
+		return err
+	}
+	return s.times.keep(s.fs(), s.name(suffixTime), func(prev, e entry) bool {
+		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
+	})
+}
+
+// loadFirst learns the first batch's time.
+func (s *segment) loadFirst(h *handle) error {
+	var b [peek]byte
+	n, err := h.ReadAt(b[:], 0)
+	if hd, ok := parseHeader(b[:n], 0, s.size.Load()); ok {
+		s.firstTime = hd.maxTimestamp
+		return nil
+	}
+	return err
+}
+
+// forgetIndexes empties both indexes, to be made again from the batches.
+func (s *segment) forgetIndexes() error {
+	s.sinceIndex, s.lastTime = 0, -1
+	s.maxTime, s.maxOffset = -1, NoOffset
+	none := func(_, _ entry) bool { return false }
+	if err := s.offsets.keep(s.fs(), s.name(suffixIndex), none); err != nil {
+		return err
+	}
+	return s.times.keep(s.fs(), s.name(suffixTime), none)
+}
+
+// repair makes the indexes of a segment again from its batches, after one was found to be wrong.
+func (l *Log) repair(s *segment) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	s.top.Lock()
+	err = s.forgetIndexes()
+	s.top.Unlock()
+	if err != nil {
+		return err
+	}
+	interval := l.cfg.Load().IndexIntervalBytes
+	if _, err := walk(h, 0, s.size.Load(), func(b *header) bool { s.note(b, interval); return true }); err != nil {
+		return err
+	}
+	if s == l.active() {
+		return nil
+	}
+	return s.seal()
+}

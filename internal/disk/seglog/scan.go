@@ -1,0 +1,149 @@
+package seglog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sync"
+
+	"github.com/kalda/kalda/internal/disk/vfs"
+	"github.com/kalda/kalda/internal/format/batch"
+)
+
+// header is what the log needs to know of a batch, or of a message of the formats before (magic 0 and 1), which old logs hold.
+type header struct {
+	pos          int64
+	size         int64
+	base, last   batch.Offset
+	epoch        batch.Epoch
+	maxTimestamp int64
+	magic        int8
+	producer     bool // has a producer id
+}
+
+const (
+	legacyMin = 14 // crc, magic, attributes, two lengths of -1
+	peek      = batch.HeaderSize
+)
+
+// parseHeader reads the header at the start of b, which is at pos of a file that ends at limit. Not ok: no whole batch there.
+func parseHeader(b []byte, pos, limit int64) (h header, ok bool) {
+	if len(b) < batch.LogOverhead+legacyMin {
+		return h, false
+	}
+	be := binary.BigEndian
+	h = header{pos: pos, base: batch.Offset(be.Uint64(b)), magic: int8(b[16]), epoch: -1, maxTimestamp: -1}
+	n := int64(int32(be.Uint32(b[8:])))
+	h.size = n + batch.LogOverhead
+	if n < legacyMin || h.size > limit-pos || h.base < 0 {
+		return h, false
+	}
+	h.last = h.base
+	switch h.magic {
+	case 2:
+		if len(b) < batch.HeaderSize || h.size < batch.HeaderSize {
+			return h, false
+		}
+		v := batch.View(b)
+		h.last, h.epoch, h.maxTimestamp = v.LastOffset(), v.LeaderEpoch(), v.MaxTimestamp()
+		h.producer = v.ProducerID() >= 0
+		return h, h.last >= h.base
+	case 1:
+		h.maxTimestamp = int64(be.Uint64(b[18:]))
+		return h, true
+	}
+	return h, h.magic == 0
+}
+
+// chunks are buffers to walk files with.
+var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
+
+// walk calls fn with each whole batch's header in [pos, limit), until fn returns false or something else than a batch is met.
+// It returns where it stopped: limit if all is well.
+func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, error) {
+	buf := chunks.Get().(*[]byte)
+	defer chunks.Put(buf)
+	var have []byte // what was read at pos
+	for pos < limit {
+		if len(have) < peek {
+			want := (*buf)[:min(int64(len(*buf)), limit-pos)]
+			n, err := f.ReadAt(want, pos)
+			if err != nil && err != io.EOF {
+				return pos, err
+			}
+			have = want[:n]
+		}
+		h, ok := parseHeader(have, pos, limit)
+		if !ok || !fn(&h) {
+			return pos, nil
+		}
+		pos += h.size
+		have = have[min(int64(len(have)), h.size):]
+	}
+	return pos, nil
+}
+
+const readAhead = 1 << 20
+
+// walkBatches is walk with each batch's bytes, valid during the call.
+func walkBatches(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) bool) (int64, error) {
+	var buf, have []byte // have is what was read at pos
+	fill := func(n int64) error {
+		n = min(n, limit-pos)
+		if int64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		got, err := f.ReadAt(buf[:n], pos)
+		have = buf[:got]
+		if err == io.EOF {
+			err = nil
+		}
+		return err
+	}
+	for pos < limit {
+		h, ok := parseHeader(have, pos, limit)
+		if !ok || int64(len(have)) < h.size {
+			if err := fill(readAhead); err != nil {
+				return pos, err
+			}
+			if h, ok = parseHeader(have, pos, limit); !ok {
+				return pos, nil
+			}
+		}
+		if int64(len(have)) < h.size {
+			if err := fill(h.size); err != nil {
+				return pos, err
+			}
+		}
+		if int64(len(have)) < h.size || !fn(&h, have[:h.size]) {
+			return pos, nil
+		}
+		pos += h.size
+		have = have[h.size:]
+	}
+	return pos, nil
+}
+
+// verify checks a batch's checksum.
+func verify(h *header, b []byte) error {
+	if h.magic == 2 {
+		return batch.Verify(b)
+	}
+	if sum := crc32.ChecksumIEEE(b[16:]); sum != binary.BigEndian.Uint32(b[12:]) {
+		return fmt.Errorf("%w: checksum of message at offset %d", batch.ErrCorrupt, h.base)
+	}
+	return nil
+}
+
+// readFull reads exactly len(b) bytes.
+func readFull(f vfs.File, b []byte, pos int64) error {
+	n, err := f.ReadAt(b, pos)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}

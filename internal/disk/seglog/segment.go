@@ -1,0 +1,321 @@
+package seglog
+
+import (
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kalda/kalda/internal/disk/vfs"
+	"github.com/kalda/kalda/internal/format/batch"
+)
+
+// segment is a file of batches with its indexes. Its content only grows; a truncated one is replaced by a new value.
+type segment struct {
+	log  *Log
+	base batch.Offset
+
+	size atomic.Int64 // of what readers may see; -1: not looked up yet
+	data slot
+	tail atomic.Pointer[ring]
+
+	offsets, times index
+	txn            txnIndex
+	bad            atomic.Bool // an index was caught lying: Read makes it again
+	gone           atomic.Bool // its files have .deleted names
+	hasIndex       uint8       // which index files the listing had: 1 offsets, 2 times
+
+	// The largest timestamp, and the last offset of the batch that has it; under top.
+	top       sync.Mutex
+	topLoaded bool
+	maxTime   int64
+	maxOffset batch.Offset
+
+	// The writer's own, under the log's mutex; of the active segment only.
+	sinceIndex int64 // bytes since the last index entry
+	firstTime  int64 // the first batch's max timestamp, -1 unknown
+	lastTime   int64 // of the last time index entry
+	created    int64
+	jitter     int64
+	synced     int64 // bytes of data known to be durable
+	sealedSync bool  // indexes synced after the last entry
+}
+
+func newSegment(l *Log, base batch.Offset) *segment {
+	s := &segment{log: l, base: base, maxTime: -1, maxOffset: NoOffset, firstTime: -1, lastTime: -1}
+	s.offsets.width, s.times.width = offsetWidth, timeWidth
+	s.size.Store(-1)
+	return s
+}
+
+// name is the path of one of the segment's files.
+func (s *segment) name(suffix string) string {
+	if s.gone.Load() {
+		suffix += suffixDeleted
+	}
+	return s.log.file(segmentName(s.base) + suffix)
+}
+
+func (s *segment) fs() vfs.FS { return s.log.dir.fs }
+
+// open returns the batches' file, for the caller to release.
+func (s *segment) open() (*handle, error) {
+	return s.data.acquire(func() (vfs.File, error) { return s.fs().OpenFile(s.name(suffixLog), os.O_RDWR, 0) })
+}
+
+// stat learns the sizes of a segment that isn't the active one.
+func (s *segment) stat() error {
+	if s.size.Load() < 0 {
+		info, err := s.fs().Stat(s.name(suffixLog))
+		if err != nil {
+			return err
+		}
+		s.size.Store(info.Size())
+		s.synced = info.Size()
+	}
+	if err := s.offsets.load(s.fs(), s.name(suffixIndex)); err != nil {
+		return err
+	}
+	return s.times.load(s.fs(), s.name(suffixTime))
+}
+
+// begin makes s the active segment.
+func (s *segment) begin(now int64, cfg *Config, end batch.Offset) {
+	s.created = now
+	if j := min(cfg.SegmentJitterMs, cfg.segmentMs()); j > 0 {
+		s.jitter = rand.Int64N(j)
+	}
+	r := new(ring)
+	r.push(end, s.size.Load())
+	s.tail.Store(r)
+}
+
+// full says whether n bytes up to offset last, the newest of time maxTime, must go to another segment (broker.md 3.6).
+func (s *segment) full(now, n int64, last batch.Offset, maxTime int64, cfg *Config) bool {
+	size := s.size.Load()
+	if size > cfg.SegmentBytes-n || int64(last-s.base) > math.MaxInt32 {
+		return true
+	}
+	waited := now - s.created
+	if s.firstTime >= 0 {
+		waited = maxTime - s.firstTime
+	}
+	if size > 0 && waited > cfg.segmentMs()-s.jitter {
+		return true
+	}
+	// One entry of the time index is kept for the end.
+	return int64(s.offsets.count()) >= cfg.IndexBytes/offsetWidth || int64(s.times.count()) >= cfg.IndexBytes/timeWidth-1
+}
+
+// note adds a batch that was written at h.pos to the indexes, in memory.
+func (s *segment) note(h *header, interval int64) {
+	s.top.Lock()
+	if h.maxTimestamp > s.maxTime {
+		s.maxTime, s.maxOffset = h.maxTimestamp, h.last
+	}
+	maxTime, maxOffset := s.maxTime, s.maxOffset
+	s.top.Unlock()
+	if s.firstTime < 0 && h.pos == 0 {
+		s.firstTime = h.maxTimestamp
+	}
+	if s.sinceIndex > interval {
+		s.offsets.append(entry{int64(h.last - s.base), h.pos})
+		s.noteTime(maxTime, maxOffset)
+		s.sinceIndex = 0
+	}
+	s.sinceIndex += h.size
+}
+
+// noteTime appends to the time index, which holds increasing times only.
+func (s *segment) noteTime(maxTime int64, maxOffset batch.Offset) {
+	if maxTime > s.lastTime {
+		s.times.append(entry{maxTime, int64(maxOffset - s.base)})
+		s.lastTime = maxTime
+	}
+}
+
+// writeIndexes writes index entries out once there are enough of them.
+func (s *segment) writeIndexes(atLeast int) error {
+	if err := s.offsets.write(s.fs(), s.name(suffixIndex), atLeast); err != nil {
+		return err
+	}
+	return s.times.write(s.fs(), s.name(suffixTime), atLeast)
+}
+
+// seal ends the writing: the last time entry is the segment's largest, and all entries are in the files.
+func (s *segment) seal() error {
+	s.top.Lock()
+	maxTime, maxOffset := s.maxTime, s.maxOffset
+	s.top.Unlock()
+	s.noteTime(maxTime, maxOffset)
+	if err := s.createIndexes(); err != nil {
+		return err
+	}
+	return s.writeIndexes(0)
+}
+
+// createIndexes makes sure that both files exist, as Apache wants them, even if they are empty.
+func (s *segment) createIndexes() error {
+	for _, x := range []struct {
+		*index
+		suffix string
+	}{{&s.offsets, suffixIndex}, {&s.times, suffixTime}} {
+		if x.disk > 0 || len(x.tail) > 0 {
+			continue
+		}
+		h, err := x.open(s.fs(), s.name(x.suffix))
+		if err != nil {
+			return err
+		}
+		h.release()
+	}
+	return nil
+}
+
+// sync makes the batches durable, and of a sealed segment the indexes too. size is how much of it there was.
+func (s *segment) sync(size int64, sealed bool) error {
+	h, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	if err := h.Datasync(); err != nil {
+		return err
+	}
+	if err := s.txn.sync(s); err != nil || !sealed {
+		return err
+	}
+	if err := s.offsets.sync(s.fs(), s.name(suffixIndex)); err != nil {
+		return err
+	}
+	return s.times.sync(s.fs(), s.name(suffixTime))
+}
+
+// largest is the segment's largest timestamp and the last offset of the batch that has it; -1 if none is known. A sealed
+// segment's time index ends with them; that is believed only if the batch agrees.
+func (s *segment) largest() (int64, batch.Offset, error) {
+	s.top.Lock()
+	defer s.top.Unlock()
+	if s.topLoaded {
+		return s.maxTime, s.maxOffset, nil
+	}
+	if err := s.stat(); err != nil {
+		return 0, 0, err
+	}
+	e, ok, err := s.times.last(s.fs(), s.name(suffixTime))
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return 0, 0, err
+	}
+	h, err := s.open()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer h.release()
+	if ok {
+		if _, ok, err = s.timed(h, e); err != nil {
+			return 0, 0, err
+		}
+	}
+	if ok {
+		s.maxTime, s.maxOffset = e.key, s.base+batch.Offset(e.val)
+	} else if _, err := walk(h, 0, s.size.Load(), func(b *header) bool {
+		if b.maxTimestamp > s.maxTime {
+			s.maxTime, s.maxOffset = b.maxTimestamp, b.last
+		}
+		return true
+	}); err != nil {
+		return 0, 0, err
+	}
+	s.topLoaded = true
+	return s.maxTime, s.maxOffset, nil
+}
+
+// timed says whether the batch that time index entry e means has e's timestamp, and where that batch is.
+func (s *segment) timed(h *handle, e entry) (pos int64, ok bool, err error) {
+	o := s.base + batch.Offset(e.val)
+	if pos, err = s.position(o); err != nil {
+		return 0, false, err
+	}
+	var b [peek]byte
+	n, _ := h.ReadAt(b[:], pos)
+	hd, ok := parseHeader(b[:n], pos, s.size.Load())
+	return pos, ok && hd.base <= o && hd.maxTimestamp == e.key, nil
+}
+
+// position is where the first batch starts whose last offset is o or later; the segment's size if there is none.
+func (s *segment) position(o batch.Offset) (int64, error) {
+	size := s.size.Load()
+	var from int64
+	found := false
+	if r := s.tail.Load(); r != nil {
+		at, pos, ok := r.floor(o)
+		if ok && at == o {
+			return pos, nil
+		}
+		from, found = pos, ok
+	}
+	if o <= s.base {
+		return 0, nil
+	}
+	h, err := s.open()
+	if err != nil {
+		return 0, err
+	}
+	defer h.release()
+	if !found {
+		if from, err = s.lookup(h, o); err != nil {
+			return 0, err
+		}
+	}
+	pos, err := walk(h, from, size, func(b *header) bool { return b.last < o })
+	return pos, err
+}
+
+// lookup asks the offset index where to start looking for o, and believes it only if a batch is there.
+func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
+	e, ok, err := s.offsets.floor(s.fs(), s.name(suffixIndex), int64(o-s.base))
+	if err != nil && err != io.ErrUnexpectedEOF || err == nil && !ok {
+		return 0, err
+	}
+	if err == nil {
+		var b [peek]byte
+		n, err := h.ReadAt(b[:], e.val)
+		if n == 0 && err != nil && err != io.EOF {
+			return 0, err
+		}
+		if s.indexed(e, b[:n]) {
+			return e.val, nil
+		}
+	}
+	if !s.bad.Swap(true) {
+		s.log.dir.warn("offset index points to no batch of its offset: making it again",
+			"file", s.name(suffixIndex), "offset", s.base+batch.Offset(e.key), "position", e.val)
+	}
+	return 0, nil
+}
+
+// indexed says whether b, the bytes at the position of e, may be what e points to: a batch that ends at its offset or, in logs
+// of older versions, whose indexes know whole appends, before it.
+func (s *segment) indexed(e entry, b []byte) bool {
+	h, ok := parseHeader(b, e.val, s.size.Load())
+	return ok && h.base >= s.base && h.last <= s.base+batch.Offset(e.key)
+}
+
+// close drops the files.
+func (s *segment) close() {
+	s.data.drop()
+	s.offsets.slot.drop()
+	s.times.slot.drop()
+}
+
+// idle closes files that nobody used for a while.
+func (s *segment) idle() {
+	s.data.idle()
+	s.offsets.slot.idle()
+	s.times.slot.idle()
+}
+
+// indexesDirty says whether an index file has entries that weren't synced.
+func (s *segment) indexesDirty() bool { return s.offsets.isDirty() || s.times.isDirty() }
