@@ -276,6 +276,7 @@ type State struct {
 	HighWatermark Offset
 	Version       int16  // kraft.version
 	EpochStart    Offset // Leader: of its LeaderChange record
+	Established   bool   // Leader: the high watermark is this epoch's own
 	Log           Log    // shared: not to be changed
 }
 
@@ -286,13 +287,16 @@ func (c *Core) State() State {
 		HighWatermark: c.hw, Version: c.history.version(), Log: c.log,
 	}
 	if c.lead != nil {
-		s.EpochStart = c.lead.start
+		s.EpochStart, s.Established = c.lead.start, c.lead.known
 	}
 	return s
 }
 
 // Voters is the voter set in force. Shared: not to be changed.
 func (c *Core) Voters() []Voter { return c.voters() }
+
+// ControlAt is the voter set and kraft.version that a snapshot ending at end must hold.
+func (c *Core) ControlAt(end Offset) ([]Voter, int16) { return c.history.at(end) }
 
 func (c *Core) voters() []Voter {
 	v, _ := c.history.latest()

@@ -128,6 +128,7 @@ type FetchResponse struct {
 	Read     bool // out: the log from ReadFrom on, at most MaxBytes but at least a batch
 	ReadFrom Offset
 	MaxBytes int32
+	Records  []byte // out: what the driver has read
 
 	Batches []Batch // in: whole, with good checksums
 	Bad     bool    // in: something after Batches was unusable

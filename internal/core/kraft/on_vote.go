@@ -45,7 +45,7 @@ func (c *Core) grants(r *VoteRequest) bool {
 		return logOK && !(c.role == Follower && c.heard)
 	case c.role != Unattached && c.role != Prospective:
 		return false
-	case c.voted.ID != NoID:
+	case c.voted.ID != NoID && c.cfg.Canary != CanaryForgetVote:
 		return matches(&Voter{ReplicaKey: c.voted}, r.Candidate)
 	}
 	return c.leader == NoID && logOK

@@ -58,9 +58,6 @@ func (c *Core) becomeUnattached(e Epoch, leader ID, why string) {
 	if !running {
 		c.electionAt = c.randomElection()
 	}
-	if c.cfg.Canary == CanaryForgetVote {
-		c.voted = Key{ID: NoID}
-	}
 }
 
 func (c *Core) becomeFollower(e Epoch, leader ID, at []Endpoint, why string) {
@@ -173,6 +170,7 @@ func (c *Core) pollFollower() {
 		c.becomeProspective("the leader is silent")
 		return
 	}
+	c.dropDownload()
 	c.fetchFromAnybody()
 }
 

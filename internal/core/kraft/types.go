@@ -31,6 +31,7 @@ type Code int16
 
 // Error codes on the wire.
 const (
+	Unknown            Code = -1
 	None               Code = 0
 	NotLeader          Code = 6
 	BrokerNotAvailable Code = 8
@@ -113,7 +114,7 @@ type Canary uint8
 const (
 	NoCanary         Canary = iota
 	CanaryOldEpochs         // a leader counts replicas for records of earlier epochs (Raft's figure 8)
-	CanaryForgetVote        // a vote is forgotten when the node moves within the epoch
+	CanaryForgetVote        // a vote given is no reason not to give another
 	CanaryEarlyFetch        // a follower acknowledges what it hasn't synced
 )
 

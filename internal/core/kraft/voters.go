@@ -68,6 +68,21 @@ func (h *voterHistory) latest() ([]Voter, Offset) {
 	return h.static, NoOffset
 }
 
+// at is what the log below end says.
+func (h *voterHistory) at(end Offset) (voters []Voter, version int16) {
+	for _, s := range h.sets {
+		if s.offset < end {
+			voters = s.voters
+		}
+	}
+	for _, v := range h.versions {
+		if v.offset < end {
+			version = v.version
+		}
+	}
+	return voters, version
+}
+
 // matches says that k may be the voter v: a voter without a known directory is anybody of its id.
 func matches(v *Voter, k Key) bool { return v.ID == k.ID && (v.Dir == [16]byte{} || v.Dir == k.Dir) }
 
