@@ -23,6 +23,9 @@ type API struct {
 	AdvertiseMin *int16
 	// MaxBody bounds the body; 0 is the default bound of requests that are decoded to structures.
 	MaxBody int
+	// Reuse says that Serve answers before it returns, or parks: the connection then uses its Request again. Others get a
+	// Request of their own each time, so that a second answer, given in error, can't reach a later request.
+	Reuse bool
 	// Hidden rows are served but not told by ApiVersions.
 	Hidden bool
 }

@@ -65,6 +65,9 @@ func (c *Conn) handle(frame []byte) bool {
 	r.resume = nil
 	r.state.Store(pending)
 	c.woken.Store(false)
+	if !r.api.Reuse {
+		c.req = new(Request)
+	}
 	r.api.Serve(r)
 	r.Body = nil
 	if r.state.Load() != done && !c.await(r) {
@@ -148,13 +151,13 @@ func SkipTags(b []byte) (rest []byte, ok bool) {
 // await writes what is due and waits until r is answered. False: the connection is gone.
 func (c *Conn) await(r *Request) bool {
 	resumed := r.resume != nil
-	if !resumed {
-		c.req = new(Request) // whoever answers keeps this one; a second answer must not reach a later request
+	if r.state.CompareAndSwap(pending, flushing) { // else the answer is being written behind those before it
+		if c.flush() != nil {
+			c.dead.Store(true)
+		}
+		c.rest()
+		r.state.CompareAndSwap(flushing, pending)
 	}
-	if c.flush() != nil {
-		c.dead.Store(true)
-	}
-	c.rest()
 	for r.state.Load() != done {
 		c.parked.Store(true)
 		if r.state.Load() != done && !c.woken.Load() && !c.dead.Load() {
@@ -164,9 +167,8 @@ func (c *Conn) await(r *Request) bool {
 		woken := c.woken.Swap(false)
 		switch {
 		case c.dead.Load():
-			if c.giveUp(r, resumed) {
-				return false
-			}
+			c.giveUp(r, resumed)
+			return false
 		case resumed && woken:
 			r.resume(r)
 		}
@@ -174,16 +176,22 @@ func (c *Conn) await(r *Request) bool {
 	if resumed && c.timer != nil {
 		c.timer.Stop()
 	}
+	if len(r.late.B) > 0 {
+		if c.box == nil {
+			c.takeOut()
+		}
+		c.out.take(&r.late)
+	}
 	return !c.dead.Load()
 }
 
-// giveUp abandons r. False: somebody is answering it right now.
-func (c *Conn) giveUp(r *Request, resumed bool) bool {
+// giveUp abandons r, after the answer that somebody may be writing right now.
+func (c *Conn) giveUp(r *Request, resumed bool) {
 	if resumed {
 		r.resume(r)
 	}
-	if r.state.CompareAndSwap(pending, abandoned) || r.state.Load() == done {
-		return true
+	if r.state.CompareAndSwap(pending, abandoned) {
+		return
 	}
 	for r.state.Load() == replying {
 		c.parked.Store(true)
@@ -192,5 +200,5 @@ func (c *Conn) giveUp(r *Request, resumed bool) bool {
 		}
 		c.parked.Store(false)
 	}
-	return true
+	r.late.drop()
 }

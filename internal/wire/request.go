@@ -24,14 +24,16 @@ type Request struct {
 	api    *API
 	state  atomic.Int32
 	resume func(*Request) // while parked with Park
+	late   Out            // a reply that came while the connection was writing those before it
 }
 
 // The states of a Request.
 const (
-	pending   = iota
-	replying  // between Begin and End
-	done      // answered
-	abandoned // the connection is gone: a late reply is dropped
+	pending   int32 = iota
+	flushing        // unanswered, and the connection is writing the replies before it
+	replying        // between Begin and End
+	done            // answered
+	abandoned       // the connection is gone: a late reply is dropped
 )
 
 // FileRange is a part of a reply that lies in a file.
@@ -51,6 +53,7 @@ type Out struct {
 	files []fileAt
 	start int // where this reply's size field is
 	bytes int // of files in this reply
+	real  bool
 }
 
 type fileAt struct {
@@ -91,14 +94,19 @@ func (r *Request) ReplyRaw(fn func(dst []byte) []byte) {
 
 // Begin starts a reply: what is then appended to it is the body. End finishes it.
 func (r *Request) Begin() *Out {
-	if !r.state.CompareAndSwap(pending, replying) {
+	var o *Out
+	switch r.answer() {
+	case pending:
+		if r.Conn.box == nil {
+			r.Conn.takeOut()
+		}
+		o = &r.Conn.out
+	case flushing:
+		o = &r.late
+	default:
 		return new(Out) // abandoned, or answered twice: a scratch that goes nowhere
 	}
-	o := &r.Conn.out
-	if r.Conn.box == nil {
-		r.Conn.takeOut()
-	}
-	o.start, o.bytes = len(o.B), 0
+	o.start, o.bytes, o.real = len(o.B), 0, true
 	o.B = append(o.B, 0, 0, 0, 0)
 	o.B = binary.BigEndian.AppendUint32(o.B, uint32(r.CorrelationID))
 	if flexible(r.Key, r.Version) && r.Key != keyApiVersions {
@@ -109,7 +117,7 @@ func (r *Request) Begin() *Out {
 
 // End finishes what Begin began.
 func (r *Request) End(o *Out) {
-	if o != &r.Conn.out {
+	if !o.real {
 		o.drop()
 		return
 	}
@@ -117,16 +125,27 @@ func (r *Request) End(o *Out) {
 	r.finish()
 }
 
+// answer takes the right to answer. It returns the state before; not pending or flushing: somebody answered already, or
+// nobody waits any more.
+func (r *Request) answer() int32 {
+	for {
+		state := r.state.Load()
+		if state != pending && state != flushing || r.state.CompareAndSwap(state, replying) {
+			return state
+		}
+	}
+}
+
 // NoReply finishes a request that has no answer (Produce with acks=0).
 func (r *Request) NoReply() {
-	if r.state.CompareAndSwap(pending, replying) {
+	if state := r.answer(); state == pending || state == flushing {
 		r.finish()
 	}
 }
 
 // Close finishes the request by closing its connection, after the replies before it are out, and logs why.
 func (r *Request) Close(reason string) {
-	if r.state.CompareAndSwap(pending, replying) {
+	if state := r.answer(); state == pending || state == flushing {
 		r.Conn.failure = reason
 		r.finish()
 	}

@@ -16,6 +16,15 @@ func (o *Out) drop() {
 	o.B = o.B[:0]
 }
 
+// take moves what l holds behind what o holds.
+func (o *Out) take(l *Out) {
+	for _, f := range l.files {
+		o.files = append(o.files, fileAt{len(o.B) + f.at, f.f})
+	}
+	o.B = append(o.B, l.B...)
+	*l = Out{}
+}
+
 // flush writes what is due: in one write, or, where ranges of files lie between, in turns of writes and sendfiles.
 func (c *Conn) flush() error {
 	o := &c.out
