@@ -43,8 +43,9 @@ func (b *builder) reset() {
 	b.ownFeatures = false
 }
 
-// Apply gives the image after one batch of records, the first of which is at offset base, and what it changed. Inside a
-// metadata transaction the delta collects everything since the last image that was out of one.
+// Apply gives the image after one batch of records, the first of which is at offset base, and what it
+// changed. Inside a metadata transaction the delta collects everything since the last image that was out of
+// one.
 func (i *Image) Apply(base int64, epoch int32, ms int64, recs [][]byte) (*Image, *Delta, error) {
 	b := i.builder()
 	for n, rec := range recs {
@@ -56,8 +57,11 @@ func (i *Image) Apply(base int64, epoch int32, ms int64, recs [][]byte) (*Image,
 	return b.finish(base+int64(len(recs))-1, epoch, ms)
 }
 
-// FromSnapshot gives the image that a snapshot's records describe, as it is after offset last, and what changed from i.
-func (i *Image) FromSnapshot(last int64, epoch int32, ms int64, recs iter.Seq[[]byte]) (*Image, *Delta, error) {
+// FromSnapshot gives the image that a snapshot's records describe, as it is after offset last, and what
+// changed from i.
+func (i *Image) FromSnapshot(
+	last int64, epoch int32, ms int64, recs iter.Seq[[]byte],
+) (*Image, *Delta, error) {
 	b := Empty().builder()
 	b.offset = last
 	for rec := range recs {
@@ -128,9 +132,9 @@ func (b *builder) applyNode(m record.Metadata) error {
 	case *record.BrokerRegistrationChange:
 		return b.applyBrokerChange(r)
 	case *record.FenceBroker:
-		return b.applyBrokerChange(&record.BrokerRegistrationChange{BrokerID: r.BrokerID, BrokerEpoch: r.Epoch, Fenced: 1})
+		return b.applyFence(r.BrokerID, r.Epoch, 1)
 	case *record.UnfenceBroker:
-		return b.applyBrokerChange(&record.BrokerRegistrationChange{BrokerID: r.BrokerID, BrokerEpoch: r.Epoch, Fenced: -1})
+		return b.applyFence(r.BrokerID, r.Epoch, -1)
 	case *record.RegisterController:
 		return b.applyRegisterController(r)
 	case *record.UnregisterController:
@@ -154,7 +158,8 @@ func (b *builder) applyNode(m record.Metadata) error {
 	return b.applySecurity(m)
 }
 
-// own makes the map that p points to writable: copied once per builder, so that images made before stay as they are.
+// own makes the map that p points to writable: copied once per builder, so that images made before stay as
+// they are.
 func own[K interface{ ~int32 | ~string }, V any](b *builder, p **btree.Map[K, V]) *btree.Map[K, V] {
 	if _, ok := b.owned[p]; !ok {
 		*p = (*p).Copy()

@@ -64,6 +64,12 @@ func (b *builder) applyBrokerChange(r *record.BrokerRegistrationChange) error {
 	return nil
 }
 
+// applyFence is for the records that BrokerRegistrationChange replaced.
+func (b *builder) applyFence(id NodeID, epoch int64, fenced int8) error {
+	r := &record.BrokerRegistrationChange{BrokerID: id, BrokerEpoch: epoch, Fenced: fenced}
+	return b.applyBrokerChange(r)
+}
+
 func (b *builder) applyRegisterController(r *record.RegisterController) error {
 	b.delta.Controllers = true
 	own(b, &b.img.controllers).Set(r.ControllerID, &Controller{

@@ -55,7 +55,8 @@ func (b *builder) applyPartition(r *record.Partition) error {
 		return err
 	}
 	if r.PartitionID < 0 || int(r.PartitionID) > len(t.Partitions) {
-		return fmt.Errorf("%w: partition %s-%d after %d partitions", ErrReplay, t.Name, r.PartitionID, len(t.Partitions))
+		return fmt.Errorf("%w: partition %s-%d after %d partitions",
+			ErrReplay, t.Name, r.PartitionID, len(t.Partitions))
 	}
 	p := &Partition{
 		Replicas: r.Replicas, ISR: r.ISR, Adding: r.Adding, Removing: r.Removing,
@@ -107,8 +108,8 @@ func (b *builder) applyPartitionChange(r *record.PartitionChange) error {
 	return nil
 }
 
-// merge gives the partition after a change (kraft.md 3.3). The partition epoch always rises, the leader epoch whenever the
-// record names a leader, even the present one.
+// merge gives the partition after a change (kraft.md 3.3). The partition epoch always rises, the leader
+// epoch whenever the record names a leader, even the present one.
 func (p *Partition) merge(r *record.PartitionChange) (*Partition, error) {
 	q := *p
 	setNodes(&q.ISR, r.ISR)

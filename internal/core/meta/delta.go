@@ -5,7 +5,7 @@ import "maps"
 // Delta is what changed from one image to a later one.
 type Delta struct {
 	Topics  map[UUID]struct{} // made or changed, and there in the later image
-	Deleted []*Topic          // as the earlier image had them; a name may be deleted and be made again with another id
+	Deleted []*Topic          // as the earlier image had them; a name may come again with another id
 	Brokers map[NodeID]struct{}
 	Configs map[ConfigResource]struct{}
 
@@ -15,7 +15,9 @@ type Delta struct {
 }
 
 func newDelta() *Delta {
-	return &Delta{Topics: map[UUID]struct{}{}, Brokers: map[NodeID]struct{}{}, Configs: map[ConfigResource]struct{}{}}
+	return &Delta{
+		Topics: map[UUID]struct{}{}, Brokers: map[NodeID]struct{}{}, Configs: map[ConfigResource]struct{}{},
+	}
 }
 
 func (d *Delta) clone() *Delta {
@@ -27,8 +29,9 @@ func (d *Delta) clone() *Delta {
 
 // Empty says that nothing changed but the offset.
 func (d *Delta) Empty() bool {
-	return len(d.Topics) == 0 && len(d.Deleted) == 0 && len(d.Brokers) == 0 && len(d.Configs) == 0 && !d.Snapshot &&
-		!d.Features && !d.Controllers && !d.ProducerIDs && !d.Quotas && !d.ACLs && !d.Scram && !d.Tokens
+	return len(d.Topics) == 0 && len(d.Deleted) == 0 && len(d.Brokers) == 0 && len(d.Configs) == 0 &&
+		!d.Snapshot && !d.Features && !d.Controllers && !d.ProducerIDs && !d.Quotas &&
+		!d.ACLs && !d.Scram && !d.Tokens
 }
 
 // Then adds what changed after d, so that d leads from its earlier image to next's later one.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kalda/kalda/internal/core/meta"
@@ -62,7 +63,7 @@ func describe(t *testing.T, recs [][]byte) (out []string) {
 		case *record.RegisterController:
 			sortFeatures(r.Features)
 		case *record.ClientQuota:
-			slices.SortFunc(r.Entity, func(a, b record.QuotaEntity) int { return bytes.Compare([]byte(a.Type), []byte(b.Type)) })
+			slices.SortFunc(r.Entity, func(a, b record.QuotaEntity) int { return strings.Compare(a.Type, b.Type) })
 		}
 		out = append(out, string(record.AppendMetadata(nil, m, version)))
 	}
@@ -71,10 +72,11 @@ func describe(t *testing.T, recs [][]byte) (out []string) {
 }
 
 func sortFeatures(f []record.Feature) {
-	slices.SortFunc(f, func(a, b record.Feature) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	slices.SortFunc(f, func(a, b record.Feature) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// TestImageAgainstApache applies Apache's log up to where Apache took a snapshot: ours must hold the same records.
+// TestImageAgainstApache applies Apache's log up to where Apache took a snapshot: ours must hold the same
+// records.
 func TestImageAgainstApache(t *testing.T) {
 	const end, snapshot = 123, "00000000000000000123-0000000001.checkpoint.bin"
 	img := meta.Empty()

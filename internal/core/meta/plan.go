@@ -10,11 +10,12 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// ValidateConfig checks what a resource's configuration would be: the keys set on it, after the change. It returns an error
-// whose text goes to the client, as Apache's would.
+// ValidateConfig checks what a resource's configuration would be: the keys set on it, after the change. It
+// returns an error whose text goes to the client, as Apache's would.
 type ValidateConfig func(res ConfigResource, values map[string]string) error
 
-// ListKey says of a configuration key of a kind of resource whether it is a list, and its value when it isn't set.
+// ListKey says of a configuration key of a kind of resource whether it is a list, and its value when it
+// isn't set.
 type ListKey func(kind ConfigKind, name string) (def string, isList bool)
 
 // Rules is the configuration that plans obey.
@@ -25,13 +26,12 @@ type Rules struct {
 	MinISR            int   // min.insync.replicas
 	Unclean           bool  // unclean.leader.election.enable
 	KeepTopics        bool  // delete.topic.enable=false
-	MaxRecords        int   // that one request may write
 	Validate          ValidateConfig
 	ListKeys          ListKey
 }
 
-// Planner decides: each method reads the image and an input and gives records that carry it out, and what to answer. It
-// changes nothing; whoever appends the records makes the next image from them.
+// Planner decides: each method reads the image and an input and gives records that carry it out, and what
+// to answer. It changes nothing; whoever appends the records makes the next image from them.
 type Planner struct {
 	Image *Image
 	Rules *Rules
@@ -52,7 +52,8 @@ func failf(code kerr.Code, format string, args ...any) Failure {
 	return Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// output collects encoded records, each at the version that the finalized metadata.version writes (kraft.md 3.5).
+// output collects encoded records, each at the version that the finalized metadata.version writes (kraft.md
+// 3.5).
 type output struct {
 	mv   int16
 	recs [][]byte
@@ -93,8 +94,8 @@ func NewUUID(r *rand.Rand) UUID {
 	}
 }
 
-// topicConfig is a topic's effective value of a key that brokers also have, under the same name: the topic's own, else the
-// cluster's default, else what the configuration file says.
+// topicConfig is a topic's effective value of a key that brokers also have, under the same name: the
+// topic's own, else the cluster's default, else what the configuration file says.
 func (p *Planner) topicConfig(topic, key, static string) string {
 	if v, ok := p.Image.Config(ConfigTopic, topic)[key]; ok {
 		return v
@@ -126,7 +127,8 @@ func (p *Planner) elr() bool { return p.Image.Feature(FeatureELR) > 0 }
 // active says that a broker may lead and join ISRs.
 func (p *Planner) active(id NodeID) bool { return p.Image.Broker(id).Active() }
 
-// defaultDir is the directory that a new replica on a broker is recorded with: its only one, or for the broker to choose.
+// defaultDir is the directory that a new replica on a broker is recorded with: its only one, or for the
+// broker to choose.
 func (p *Planner) defaultDir(id NodeID) UUID {
 	b := p.Image.Broker(id)
 	switch {

@@ -44,8 +44,9 @@ func (p *Planner) checkRegistration(in *Registration, old *Broker) Failure {
 			p.Rules.ClusterID, in.ClusterID)
 	}
 	if old != nil && old.Incarnation != in.Broker.Incarnation && !in.Fresh {
-		return failf(kerr.DuplicateBrokerRegistration, "Another broker is registered with that broker id. If the broker "+
-			"was recently restarted this should self-resolve once the heartbeat manager expires the broker's session.")
+		return failf(kerr.DuplicateBrokerRegistration, "Another broker is registered with that broker id. "+
+			"If the broker was recently restarted this should self-resolve once the "+
+			"heartbeat manager expires the broker's session.")
 	}
 	if in.Migrating {
 		return failf(kerr.BrokerIDNotRegistered, "Controller does not support registering ZK brokers.")
@@ -88,14 +89,16 @@ func (p *Planner) checkFeatures(supported map[string]FeatureRange) Failure {
 	for _, name := range sortedKeys(p.Image.Features()) {
 		level, r := p.Image.Feature(name), supported[name]
 		if level != 0 && (level < r.Min || level > r.Max) {
-			return failf(kerr.UnsupportedVersion, "Unable to register because the broker does not support finalized version "+
-				"%d of %s. The broker wants a version between %d and %d, inclusive.", level, name, r.Min, r.Max)
+			return failf(kerr.UnsupportedVersion, "Unable to register because the broker does not support "+
+				"finalized version %d of %s. The broker wants a version between %d and %d, inclusive.",
+				level, name, r.Min, r.Max)
 		}
 	}
 	return Failure{}
 }
 
-// moveAway takes a broker out of every ISR and leadership. unclean names it if it also can't be an eligible leader any more.
+// moveAway takes a broker out of every ISR and leadership. unclean names it if it also can't be an eligible
+// leader any more.
 func (p *Planner) moveAway(o *output, id, unclean NodeID) {
 	for t := range p.Image.Topics() {
 		for n, part := range t.Partitions {

@@ -14,8 +14,9 @@ const (
 	electUnclean                   // if nobody may, any live replica: acknowledged records can be lost
 )
 
-// change plans what happens to one partition (kraft.md 4.6). Set the targets, then build. The order of build's steps decides
-// results: the ISR settles before the leader, the leader before what is recorded about leaders.
+// change plans what happens to one partition (kraft.md 4.6). Set the targets, then build. The order of
+// build's steps decides results: the ISR settles before the leader, the leader before what is recorded
+// about leaders.
 type change struct {
 	p     *Planner
 	topic *Topic
@@ -27,7 +28,7 @@ type change struct {
 	recovering                      bool
 	election                        election
 	acceptable                      func(NodeID) bool // may lead, as far as its node is concerned
-	uncleanShutdown                 NodeID            // this node lost its page cache: it can't be an eligible leader
+	uncleanShutdown                 NodeID            // lost its page cache: can't be an eligible leader
 
 	elr, lastELR []NodeID
 }
@@ -96,7 +97,8 @@ func (c *change) completeReassignment() {
 	c.isr, c.replicas, c.adding, c.removing = isr, replicas, nil, nil
 }
 
-// planELR: who leaves an ISR that is too small stays eligible, for it has everything that was acknowledged (KIP-966).
+// planELR: who leaves an ISR that is too small stays eligible, for it has everything that was acknowledged
+// (KIP-966).
 func (c *change) planELR() {
 	if !c.p.elr() {
 		return
@@ -158,7 +160,8 @@ func (c *change) elect() (leader NodeID, unclean bool) {
 	return NoNode, false
 }
 
-// putISR: without ELR an ISR never becomes empty. Its last member stays: who else would know what was acknowledged?
+// putISR: without ELR an ISR never becomes empty. Its last member stays: who else would know what was
+// acknowledged?
 func (c *change) putISR(r *record.PartitionChange) {
 	if len(c.isr) == 0 && !c.p.elr() {
 		c.isr = c.old.ISR
@@ -166,7 +169,8 @@ func (c *change) putISR(r *record.PartitionChange) {
 	if !slices.Equal(c.isr, c.old.ISR) {
 		r.ISR = list(c.isr)
 	}
-	if c.p.Image.MetadataVersion() < mvNoEpochBump && r.Leader == record.NoLeaderChange && len(c.isr) < len(c.old.ISR) {
+	shrank := len(c.isr) < len(c.old.ISR)
+	if shrank && c.p.Image.MetadataVersion() < mvNoEpochBump && r.Leader == record.NoLeaderChange {
 		r.Leader = c.old.Leader
 	}
 }

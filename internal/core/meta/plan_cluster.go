@@ -80,8 +80,8 @@ func (p *Planner) Abort() [][]byte {
 	return o.recs
 }
 
-// Bootstrap plans the first records of an empty log: what formatting wrote down, or the defaults of the newest
-// metadata.version, made to appear at once (kraft.md 4.1).
+// Bootstrap plans the first records of an empty log: what formatting wrote down, or the defaults of the
+// newest metadata.version, made to appear at once (kraft.md 4.1).
 func (p *Planner) Bootstrap(formatted [][]byte) ([][]byte, error) {
 	recs := formatted
 	if len(recs) == 0 {
@@ -106,7 +106,8 @@ func (p *Planner) Bootstrap(formatted [][]byte) ([][]byte, error) {
 	return o.recs, nil
 }
 
-// DefaultFeatures are the levels of every feature that a new cluster of that metadata.version has (kraft.md 3.8).
+// DefaultFeatures are the levels of every feature that a new cluster of that metadata.version has (kraft.md
+// 3.8).
 func DefaultFeatures(mv int16) map[string]int16 {
 	out := map[string]int16{FeatureMetadata: mv}
 	for _, d := range []struct {

@@ -28,7 +28,8 @@ type ConfigChange struct {
 	Value *string
 }
 
-// ResourceChange is what to do with one resource's configuration. Replace: keys that aren't named are deleted.
+// ResourceChange is what to do with one resource's configuration. Replace: keys that aren't named are
+// deleted.
 type ResourceChange struct {
 	Resource ConfigResource
 	Changes  []ConfigChange
@@ -41,7 +42,8 @@ const (
 	maxConfigValue = 32767
 )
 
-// AlterConfigs plans changes of configurations; results are in the order of the request, and each resource stands alone.
+// AlterConfigs plans changes of configurations; results are in the order of the request, and each resource
+// stands alone.
 func (p *Planner) AlterConfigs(in []ResourceChange) (recs [][]byte, results []Failure) {
 	o := p.output()
 	count := map[ConfigResource]int{}
@@ -111,13 +113,15 @@ func (p *Planner) alterConfig(o *output, in *ResourceChange) (f Failure, minISR 
 	return p.putConfigs(o, in.Resource, names, values)
 }
 
-func (p *Planner) putConfigs(o *output, res ConfigResource, names []string, values map[string]string) (Failure, bool) {
+func (p *Planner) putConfigs(
+	o *output, res ConfigResource, names []string, values map[string]string,
+) (f Failure, touchedMinISR bool) {
 	old := p.Image.Config(res.Kind, res.Name)
-	minISR := false
 	for _, name := range names {
 		was, had := old[name]
 		is, has := values[name]
-		// A broker's record is written even without a change: it makes the broker read its key stores again (KAFKA-14136).
+		// A broker's record is written even without a change: it makes the broker read its key stores again
+		// (KAFKA-14136).
 		if had == has && was == is && (res.Kind != ConfigBroker || !has) {
 			continue
 		}
@@ -129,15 +133,15 @@ func (p *Planner) putConfigs(o *output, res ConfigResource, names []string, valu
 			r.Value = &is
 		}
 		o.put(r)
-		minISR = minISR || name == keyMinISR
+		touchedMinISR = touchedMinISR || name == keyMinISR
 	}
-	return Failure{}, minISR
+	return Failure{}, touchedMinISR
 }
 
 func (p *Planner) checkMinISR(res ConfigResource, name string, has bool) Failure {
 	if name == keyCordoned && p.Image.MetadataVersion() < mvCordoned {
-		return failf(kerr.InvalidConfig, "The cordoned.log.dirs configuration value cannot be set because it requires "+
-			"metadata.version >= %d", mvCordoned)
+		return failf(kerr.InvalidConfig, "The cordoned.log.dirs configuration value cannot be set because it "+
+			"requires metadata.version >= %d", mvCordoned)
 	}
 	if name != keyMinISR || res.Kind != ConfigBroker || !p.elr() {
 		return Failure{}
@@ -146,7 +150,8 @@ func (p *Planner) checkMinISR(res ConfigResource, name string, has bool) Failure
 		return failf(kerr.InvalidConfig, "Broker-level min.insync.replicas cannot be altered while ELR is enabled.")
 	}
 	if !has {
-		return failf(kerr.InvalidConfig, "Cluster-level min.insync.replicas cannot be removed while ELR is enabled.")
+		return failf(kerr.InvalidConfig,
+			"Cluster-level min.insync.replicas cannot be removed while ELR is enabled.")
 	}
 	return Failure{}
 }

@@ -3,7 +3,6 @@ package meta
 import (
 	"slices"
 
-	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/format/record"
 )
 
@@ -30,15 +29,10 @@ type HeartbeatResult struct {
 
 // Heartbeat plans a broker's next state (kraft.md 4.4, 4.5).
 func (p *Planner) Heartbeat(in *Heartbeat) (recs [][]byte, res HeartbeatResult) {
-	b := p.Image.Broker(in.Broker)
-	switch {
-	case b == nil:
-		res.Failure = failf(kerr.StaleBrokerEpoch, "No broker registration found for broker id %d", in.Broker)
-		return nil, res
-	case b.Epoch != in.Epoch:
-		res.Failure = failf(kerr.StaleBrokerEpoch, "Expected broker epoch %d, but got broker epoch %d", b.Epoch, in.Epoch)
+	if res.Failure = p.CheckEpoch(in.Broker, in.Epoch); !res.OK() {
 		return nil, res
 	}
+	b := p.Image.Broker(in.Broker)
 	o := p.output()
 	res.CaughtUp = in.Offset >= b.RegisterOffset
 	res.Fenced = b.Fenced
@@ -79,7 +73,8 @@ func (p *Planner) shutDown(o *output, b *Broker, res *HeartbeatResult) {
 	res.Fenced, res.ShouldShutDown = true, true
 }
 
-// directories: replicas in directories that just failed lose their place in ISRs before the directories leave the registration.
+// directories: replicas in directories that just failed lose their place in ISRs before the directories
+// leave the registration.
 func (p *Planner) directories(o *output, b *Broker, in *Heartbeat) {
 	var failed []UUID
 	for _, d := range in.Offline {

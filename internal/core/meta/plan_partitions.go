@@ -7,7 +7,8 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// MorePartitions asks for a topic to have Count partitions. Assignments, if given, place the new ones in order.
+// MorePartitions asks for a topic to have Count partitions. Assignments, if given, place the new ones in
+// order.
 type MorePartitions struct {
 	Name        string
 	Count       int32
@@ -51,10 +52,10 @@ func (p *Planner) addPartitions(o *output, in *MorePartitions, place *placer) Fa
 	case int(in.Count) == have:
 		return failf(kerr.InvalidPartitions, "Topic already has %d partition(s).", have)
 	case int(in.Count) < have:
-		return failf(kerr.InvalidPartitions, "The topic %s currently has %d partition(s); %d would not be an increase.",
-			in.Name, have, in.Count)
+		return failf(kerr.InvalidPartitions,
+			"The topic %s currently has %d partition(s); %d would not be an increase.", in.Name, have, in.Count)
 	case in.Assigned && len(in.Assignments) != int(in.Count)-have:
-		return failf(kerr.InvalidReplicaAssignment,
+		return badAssignment(
 			"Attempted to add %d additional partition(s), but only %d assignment(s) were specified.",
 			int(in.Count)-have, len(in.Assignments))
 	}
@@ -80,12 +81,12 @@ func (p *Planner) checkAssignments(in [][]NodeID, rf, first int) Failure {
 			return f
 		}
 		if len(replicas) != rf {
-			return failf(kerr.InvalidReplicaAssignment, "The manual partition assignment includes a partition with %d "+
+			return badAssignment("The manual partition assignment includes a partition with %d "+
 				"replica(s), but this is not consistent with previous partitions, which have %d replica(s).",
 				len(replicas), rf)
 		}
 		if !slices.ContainsFunc(replicas, p.active) {
-			return failf(kerr.InvalidReplicaAssignment, "All brokers specified in the manual partition assignment for "+
+			return badAssignment("All brokers specified in the manual partition assignment for "+
 				"partition %d are fenced or in controlled shutdown.", first+i)
 		}
 	}
@@ -200,7 +201,9 @@ func (p *Planner) ElectLeader(name string, index int32, unclean bool) (recs [][]
 }
 
 // AssignDirectory plans that a replica is in a directory, as its broker found.
-func (p *Planner) AssignDirectory(broker NodeID, topic UUID, index int32, dir UUID) (recs [][]byte, code kerr.Code) {
+func (p *Planner) AssignDirectory(
+	broker NodeID, topic UUID, index int32, dir UUID,
+) (recs [][]byte, code kerr.Code) {
 	t := p.Image.TopicByID(topic)
 	if t == nil {
 		return nil, kerr.UnknownTopicID

@@ -7,9 +7,9 @@ import (
 	"github.com/kalda/kalda/internal/format/kerr"
 )
 
-// placer spreads replicas over racks and brokers as Apache's striped placement does (kraft.md 4.7): partition n starts one
-// rack and one broker further than partition n-1, from a random start, so that leaders and replicas are balanced and no rack
-// holds two replicas while another has none.
+// placer spreads replicas over racks and brokers as Apache's striped placement does (kraft.md 4.7):
+// partition n starts one rack and one broker further than partition n-1, from a random start, so that
+// leaders and replicas are balanced and no rack holds two replicas while another has none.
 type placer struct {
 	r        *rand.Rand
 	racks    []*rack
@@ -109,8 +109,8 @@ func (pl *placer) place(partitions, replicas int) ([][]NodeID, Failure) {
 	case pl.unfenced == 0:
 		return fail("All brokers are currently fenced, or have all their log directories cordoned.")
 	case replicas > pl.brokers:
-		return fail("The target replication factor of %d cannot be reached because only %d broker(s) are registered or "+
-			"some brokers have all their log directories cordoned.", replicas, pl.brokers)
+		return fail("The target replication factor of %d cannot be reached because only %d broker(s) are "+
+			"registered or some brokers have all their log directories cordoned.", replicas, pl.brokers)
 	}
 	out := make([][]NodeID, partitions)
 	for i := range out {

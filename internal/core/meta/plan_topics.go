@@ -42,8 +42,8 @@ type TopicResult struct {
 // maxPartitions is how many partitions one request may make.
 const maxPartitions = 10000
 
-// CreateTopics plans new topics; results are in the order of the request. Nothing but the results is of use when the
-// request only validates.
+// CreateTopics plans new topics; results are in the order of the request. Nothing but the results is of use
+// when the request only validates.
 func (p *Planner) CreateTopics(topics []NewTopic) (recs [][]byte, results []TopicResult) {
 	o := p.output()
 	results = make([]TopicResult, len(topics))
@@ -169,6 +169,10 @@ func (p *Planner) placement(t *NewTopic, place *placer) ([][]NodeID, Failure) {
 	return place.place(p.partitionsOf(t), int(rf))
 }
 
+func badAssignment(format string, args ...any) Failure {
+	return failf(kerr.InvalidReplicaAssignment, format, args...)
+}
+
 func (p *Planner) manual(in []Assignment) ([][]NodeID, Failure) {
 	out := make([][]NodeID, len(in))
 	for _, a := range in {
@@ -176,20 +180,19 @@ func (p *Planner) manual(in []Assignment) ([][]NodeID, Failure) {
 			return nil, f
 		}
 		if len(a.Replicas) != len(in[0].Replicas) {
-			return nil, failf(kerr.InvalidReplicaAssignment, "The manual partition assignment includes a partition with %d "+
+			return nil, badAssignment("The manual partition assignment includes a partition with %d "+
 				"replica(s), but this is not consistent with previous partitions, which have %d replica(s).",
 				len(a.Replicas), len(in[0].Replicas))
 		}
 		if !slices.ContainsFunc(a.Replicas, p.active) {
-			return nil, failf(kerr.InvalidReplicaAssignment, "All brokers specified in the manual partition assignment for "+
+			return nil, badAssignment("All brokers specified in the manual partition assignment for "+
 				"partition %d are fenced or in controlled shutdown.", a.Partition)
 		}
 		if a.Partition < 0 || int(a.Partition) >= len(in) {
-			return nil, failf(kerr.InvalidReplicaAssignment, "partitions should be a consecutive 0-based integer sequence")
+			return nil, badAssignment("partitions should be a consecutive 0-based integer sequence")
 		}
 		if out[a.Partition] != nil {
-			return nil, failf(kerr.InvalidReplicaAssignment,
-				"Found multiple manual partition assignments for partition %d", a.Partition)
+			return nil, badAssignment("Found multiple manual partition assignments for partition %d", a.Partition)
 		}
 		out[a.Partition] = a.Replicas
 	}
@@ -198,16 +201,15 @@ func (p *Planner) manual(in []Assignment) ([][]NodeID, Failure) {
 
 func (p *Planner) checkAssignment(replicas []NodeID) Failure {
 	if len(replicas) == 0 {
-		return failf(kerr.InvalidReplicaAssignment, "The manual partition assignment includes an empty replica list.")
+		return badAssignment("The manual partition assignment includes an empty replica list.")
 	}
 	for i, n := range replicas {
 		if p.Image.Broker(n) == nil {
-			return failf(kerr.InvalidReplicaAssignment,
-				"The manual partition assignment includes broker %d, but no such broker is registered.", n)
+			return badAssignment("The manual partition assignment includes broker %d, "+
+				"but no such broker is registered.", n)
 		}
 		if slices.Contains(replicas[:i], n) {
-			return failf(kerr.InvalidReplicaAssignment,
-				"The manual partition assignment includes the broker %d more than once.", n)
+			return badAssignment("The manual partition assignment includes the broker %d more than once.", n)
 		}
 	}
 	return Failure{}

@@ -22,8 +22,9 @@ func quotaKey(r *record.ClientQuota) string {
 	return strings.Join(parts, "\x00\x00") + "\x00\x00" + r.Name
 }
 
-// Snapshot is the records that build this image, in the order of Apache's snapshots: metadata.version is the first, for a
-// reader decides from it whether it can read the rest (kraft.md 3.6). Inside a metadata transaction it is the image before it.
+// Snapshot is the records that build this image, in the order of Apache's snapshots: metadata.version is
+// the first, for a reader decides from it whether it can read the rest (kraft.md 3.6). Inside a metadata
+// transaction it is the image before it.
 func (i *Image) Snapshot() iter.Seq[[]byte] {
 	if i.tx != nil {
 		i = i.tx.base
@@ -39,7 +40,8 @@ func (i *Image) Snapshot() iter.Seq[[]byte] {
 type putRecord func(m record.Metadata, version int16) bool
 
 func (i *Image) snapshotFeatures(put putRecord) bool {
-	if v, ok := i.features[FeatureMetadata]; ok && !put(&record.FeatureLevel{Name: FeatureMetadata, Level: v}, 0) {
+	level := i.features[FeatureMetadata]
+	if level > 0 && !put(&record.FeatureLevel{Name: FeatureMetadata, Level: level}, 0) {
 		return false
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.features)) {
@@ -101,7 +103,8 @@ func (i *Image) snapshotTopics(mv int16, put putRecord) bool {
 
 func (p *Partition) record(topic UUID, index int32) *record.Partition {
 	r := &record.Partition{
-		PartitionID: index, TopicID: topic, Replicas: p.Replicas, ISR: p.ISR, Adding: p.Adding, Removing: p.Removing,
+		PartitionID: index, TopicID: topic,
+		Replicas: p.Replicas, ISR: p.ISR, Adding: p.Adding, Removing: p.Removing,
 		Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.PartitionEpoch, Directories: p.Dirs,
 	}
 	if p.Recovering {
@@ -133,7 +136,8 @@ func (i *Image) snapshotRest(put putRecord) bool {
 			return false
 		}
 	}
-	if i.nextProducerID > 0 && !put(&record.ProducerIDs{BrokerID: -1, BrokerEpoch: -1, NextProducerID: i.nextProducerID}, 0) {
+	ids := &record.ProducerIDs{BrokerID: NoNode, BrokerEpoch: -1, NextProducerID: i.nextProducerID}
+	if i.nextProducerID > 0 && !put(ids, 0) {
 		return false
 	}
 	for a := range i.ACLs() {

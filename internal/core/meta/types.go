@@ -34,7 +34,7 @@ type FeatureRange struct{ Min, Max int16 }
 type Broker struct {
 	ID                   NodeID
 	Epoch                int64 // broker epoch: offset of its registration record
-	RegisterOffset       int64 // offset of its newest registration record; it has caught up once it has read that far
+	RegisterOffset       int64 // of its newest registration record: caught up once read that far
 	Incarnation          UUID
 	Endpoints            []Endpoint
 	Features             map[string]FeatureRange

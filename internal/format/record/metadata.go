@@ -102,7 +102,8 @@ func AppendMetadata(dst []byte, m Metadata, version int16) []byte {
 	return c.b
 }
 
-// DecodeMetadata reads one metadata record. A type or version that this code doesn't know gives *Unknown. Byte fields alias b.
+// DecodeMetadata reads one metadata record. A type or version that this code doesn't know gives *Unknown.
+// Byte fields alias b.
 func DecodeMetadata(b []byte) (m Metadata, version int16, err error) {
 	c := coder{b: b, decoding: true}
 	if v := c.uvarint(); c.err == nil && v != frameVersion {
@@ -194,7 +195,8 @@ func newRareMetadata(k Key) Metadata {
 	}
 }
 
-// Reserved says that the id is one that never names a directory: the high half is zero and the low one, signed, below 100.
+// Reserved says that the id is one that never names a directory: the high half is zero and the low one,
+// signed, below 100.
 func (u UUID) Reserved() bool {
 	return binary.BigEndian.Uint64(u[:8]) == 0 && int64(binary.BigEndian.Uint64(u[8:])) < 100
 }

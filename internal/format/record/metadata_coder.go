@@ -12,8 +12,8 @@ type Tag struct {
 	Value  []byte
 }
 
-// coder walks a record's fields in wire order, either filling them from b or appending them to b. One walk for both
-// directions means that they can't disagree.
+// coder walks a record's fields in wire order, either filling them from b or appending them to b. One walk
+// for both directions means that they can't disagree.
 type coder struct {
 	b        []byte
 	decoding bool
@@ -161,8 +161,8 @@ func (c *coder) bytes(v *[]byte) {
 	*v = c.take(n - 1)
 }
 
-// list codes a compact array; nil is written as empty, or as null where that is allowed. An array can't have more elements
-// than the bytes left hold at min bytes each, so a lying count can't make us allocate.
+// list codes a compact array; nil is written as empty, or as null where that is allowed. An array can't
+// have more elements than the bytes left hold at min bytes each, so a lying count can't make us allocate.
 func list[T any](c *coder, v *[]T, nullable bool, min int, each func(*T)) {
 	if !c.decoding {
 		if *v == nil && nullable {
@@ -213,7 +213,8 @@ type tag struct {
 	code   func()
 }
 
-// tags codes the section that ends every struct. known is ascending by number; unknown fields are kept in extra.
+// tags codes the section that ends every struct. known is ascending by number; unknown fields are kept in
+// extra.
 func (c *coder) tags(extra *[]Tag, known ...tag) {
 	if c.decoding {
 		c.readTags(extra, known)

@@ -193,7 +193,8 @@ const (
 	NoRecoveryChange int8   = -1
 )
 
-// PartitionChange changes some fields of a partition: nil lists, NoLeaderChange and NoRecoveryChange leave theirs alone.
+// PartitionChange changes some fields of a partition: nil lists, NoLeaderChange and NoRecoveryChange leave
+// theirs alone.
 type PartitionChange struct {
 	PartitionID   int32
 	TopicID       UUID

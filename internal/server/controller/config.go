@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/kalda/kalda/internal/core/meta"
 )
 
@@ -24,13 +26,18 @@ type Config struct {
 	KeepTopics        bool          // delete.topic.enable=false
 	MaxRequestRecords int           // records that one request may write, 10000
 
-	// Validate checks the whole resulting configuration of a resource; see meta.ValidateConfig. nil accepts everything.
+	// Validate checks the whole resulting configuration of a resource; see meta.ValidateConfig. nil accepts
+	// everything.
 	Validate meta.ValidateConfig
-	// ListKeys says of a key whether it is a list and what it is by default, for APPEND and SUBTRACT; nil: none is.
+	// ListKeys says of a key whether it is a list and what it is by default, for APPEND and SUBTRACT; nil:
+	// none is.
 	ListKeys meta.ListKey
 
-	// Bootstrap gives the records that an empty log must begin with (quorum.Quorum.Bootstrap); empty: the defaults of the
-	// latest metadata.version.
+	// DescribeTopic gives a new topic's whole configuration for the answer to CreateTopics; nil leaves it empty.
+	DescribeTopic func(overrides map[string]string) []kmsg.CreateTopicsResponseTopicConfig
+
+	// Bootstrap gives the records that an empty log must begin with (quorum.Quorum.Bootstrap); empty: the
+	// defaults of the latest metadata.version.
 	Bootstrap func() [][]byte
 	// Rand is the source of topic ids and placement; nil: seeded by the operating system.
 	Rand *rand.Rand

@@ -25,10 +25,11 @@ type Quorum interface {
 	Leader() (id quorum.NodeID, epoch int32)
 }
 
-// Controller is the quorum.Machine of a node with the controller role. Make it with New, give it to quorum.Open, Attach that
-// quorum, then start it.
+// Controller is the quorum.Machine of a node with the controller role. Make it with New, give it to
+// quorum.Open, Attach that quorum, then start it.
 type Controller struct {
 	cfg     Config
+	rules   meta.Rules
 	publish Publish
 	quorum  Quorum
 	seen    atomic.Pointer[meta.Image]
@@ -42,6 +43,11 @@ type Controller struct {
 func New(cfg Config, publish Publish) *Controller {
 	cfg.setDefaults()
 	c := &Controller{cfg: cfg, publish: publish, committed: meta.Empty()}
+	c.rules = meta.Rules{
+		ClusterID: cfg.ClusterID, Partitions: cfg.Partitions, ReplicationFactor: cfg.ReplicationFactor,
+		MinISR: cfg.MinISR, Unclean: cfg.Unclean, KeepTopics: cfg.KeepTopics,
+		Validate: cfg.Validate, ListKeys: cfg.ListKeys,
+	}
 	c.seen.Store(c.committed)
 	return c
 }
@@ -52,16 +58,20 @@ func (c *Controller) Attach(q Quorum) { c.quorum = q }
 // Image is the newest published image, an empty one before the first.
 func (c *Controller) Image() *meta.Image { return c.seen.Load() }
 
-// Handle answers one request of a client, forwarded or not, or of a broker. reply is called exactly once, perhaps before
-// Handle returns, on any goroutine; it must not block. A controller that doesn't lead answers NOT_CONTROLLER.
+// Handle answers one request of a client, forwarded or not, or of a broker. reply is called exactly once,
+// perhaps before Handle returns, on any goroutine; it must not block. A controller that doesn't lead
+// answers NOT_CONTROLLER.
 func (c *Controller) Handle(req kmsg.Request, from Origin, reply func(kmsg.Response)) {
-	err := c.quorum.Submit(func(w quorum.Writer) { c.handle(&request{w: w, req: req, from: from, reply: reply}) })
+	err := c.quorum.Submit(func(w quorum.Writer) {
+		c.handle(&request{w: w, req: req, from: from, reply: reply})
+	})
 	if err != nil {
 		reply(c.notController(req))
 	}
 }
 
-// Apply takes one committed batch: on the leader, the image that it made when it appended that batch becomes the visible one.
+// Apply takes one committed batch: on the leader, the image that it made when it appended that batch
+// becomes the visible one.
 func (c *Controller) Apply(b quorum.Batch) {
 	img, d := c.lead.take(b)
 	if img == nil {

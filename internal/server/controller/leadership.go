@@ -12,10 +12,13 @@ import (
 // leadership is what a Controller has while it is the active one.
 type leadership struct {
 	epoch   int32
+	start   int64       // end of the log when it began
 	pending *meta.Image // with everything appended
 	steps   []step      // appended, not committed, in order
 	parked  []parked    // replies that wait, by offset
 	lastOut time.Time   // of the newest append
+
+	sessions map[meta.NodeID]*session
 }
 
 // step is one appended batch and the image that it makes.

@@ -9,8 +9,8 @@ import (
 	"github.com/kalda/kalda/internal/server/quorum"
 )
 
-// Publish makes an image visible. It is called synchronously, in order of offsets, on the quorum's goroutine, and before the
-// replies that wait for that offset go out. It must not block.
+// Publish makes an image visible. It is called synchronously, in order of offsets, on the quorum's
+// goroutine, and before the replies that wait for that offset go out. It must not block.
 type Publish func(img *meta.Image, d *meta.Delta)
 
 // Loader is the quorum.Machine of a node without the controller role: it builds images and publishes them.
