@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"unicode/utf16"
 )
 
 // GroupKind is the kind of a record of __consumer_offsets: its key's version.
@@ -326,4 +327,22 @@ func (c *groupCoder) putShort(n int) {
 	}
 	i := int16(n)
 	c.int16(&i)
+}
+
+// Coordinator is the partition of an internal topic with n partitions that is responsible for a group or transactional id:
+// the string's hash as in Java, over UTF-16 code units, without its sign.
+func Coordinator(id string, n int32) int32 {
+	h := int32(0)
+	for _, r := range id {
+		if r >= 0x10000 {
+			hi, lo := utf16.EncodeRune(r)
+			h = 31*(31*h+hi) + lo
+		} else {
+			h = 31*h + r
+		}
+	}
+	if h == math.MinInt32 {
+		return 0
+	}
+	return max(h, -h) % n
 }

@@ -146,3 +146,13 @@ func FuzzGroupRecords(f *testing.F) {
 		}
 	})
 }
+
+// The golden segments' names say where Apache put the groups.
+func TestCoordinator(t *testing.T) {
+	for id, want := range map[string]int32{"gold-classic": 37, "gold-static": 45, "gold-kip848": 25, "gold-simple": 7,
+		"gold-txn-0": 28, "": 0, "polygenelubricants": 0 /* hash MIN_VALUE */, "😀": 49} {
+		if got := Coordinator(id, 50); got != want {
+			t.Errorf("%q is at %d, want %d", id, got, want)
+		}
+	}
+}

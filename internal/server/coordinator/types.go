@@ -6,6 +6,7 @@ import (
 
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
+	"github.com/kalda/kalda/internal/obs"
 )
 
 // Log is the partition under a shard. The broker's Partition is one. Every method may be called from any goroutine.
@@ -74,11 +75,49 @@ type Timer interface {
 // Config bounds a Runtime.
 type Config struct {
 	Name         string        // of the topic, for logs
-	QueueSize    int           // requests queued or unanswered per shard; past it COORDINATOR_NOT_AVAILABLE
+	QueueSize    int           // requests queued per shard; past it COORDINATOR_NOT_AVAILABLE
 	LoadBuffer   int           // bytes read at once when loading: offsets.load.buffer.size
 	WriteTimeout time.Duration // how long replies wait for a commit: offsets.commit.timeout.ms
 	MaxBatch     int           // bytes of one append, as the topic's max.message.bytes
 	Codec        batch.Codec   // offsets.topic.compression.codec
 	Clock        Clock         // nil: the real one
 	Log          *slog.Logger  // nil: slog.Default()
+}
+
+func (c *Config) fill() {
+	if c.QueueSize <= 0 {
+		c.QueueSize = 10_000
+	}
+	if c.LoadBuffer <= 0 {
+		c.LoadBuffer = 5 << 20
+	}
+	if c.WriteTimeout <= 0 {
+		c.WriteTimeout = 5 * time.Second
+	}
+	if c.MaxBatch <= 0 {
+		c.MaxBatch = 1<<20 + 12
+	}
+	if c.Clock == nil {
+		c.Clock = realClock{}
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+
+// Metrics is what a Runtime counts. The zero value is ready.
+type Metrics struct {
+	Loading, Active, Failed obs.Gauge     // shards: partition-count by state
+	Requests, Rejected      obs.Counter   // taken, and refused before a core saw them
+	Appends, Records        obs.Counter   // batches and their records
+	AppendFailures          obs.Counter   // batches that the log refused
+	WriteTimeouts           obs.Counter   // replies that waited too long for a commit
+	LoadTime                obs.Histogram // microseconds
+	LoadedRecords, Skipped  obs.Counter   // Skipped couldn't be understood
 }
