@@ -62,10 +62,10 @@ func dump(list []Entry) string {
 // differs are the lines of which ours are meant to differ from Apache's, by file and key.
 var differs = map[string]string{
 	"broker_1.txt leader.replication.throttled.rate": "we document it",
-	"broker_1.txt log.retention.hours":               "Apache shows the default when a finer unit is set at " +
+	"broker_1.txt log.retention.hours": "Apache shows the default when a finer unit is set at " +
 		"run time",
-	"broker_1.txt kalda.http.listener":               "ours",
-	"broker_1.txt kalda.log.level":                   "ours",
+	"broker_1.txt kalda.http.listener": "ours",
+	"broker_1.txt kalda.log.level":     "ours",
 }
 
 func TestDescribeAsApache(t *testing.T) {

@@ -63,7 +63,14 @@ func (l *Logs) Levels() map[string]slog.Level {
 // for yet.
 func (l *Logs) SetLevel(component string, level slog.Level) bool {
 	if component == "root" {
+		old := l.root.Level()
 		l.root.Set(level)
+		l.levels.Range(func(_, v any) bool { // those that nobody changed follow
+			if lv := v.(*slog.LevelVar); lv.Level() == old {
+				lv.Set(level)
+			}
+			return true
+		})
 		return true
 	}
 	v, ok := l.levels.Load(component)

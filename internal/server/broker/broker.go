@@ -14,6 +14,8 @@ type Broker struct {
 	log   *slog.Logger
 	m     *Metrics
 	image atomic.Pointer[meta.Image]
+
+	creating creations // topics made on demand
 }
 
 // New makes a Broker that has no partitions yet: the log dirs are locked and listed, no log is read.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kalda/kalda/internal/config"
 	"github.com/kalda/kalda/internal/core/meta"
+	"github.com/kalda/kalda/internal/obs"
 )
 
 // Config is what a Broker needs to know. Zero values mean the defaults told beside them.
@@ -20,6 +21,11 @@ type Config struct {
 	LogDirs []string // log.dirs, formatted
 	// DirIDs are the directory ids by position in LogDirs; used to find out which dirs a partition is assigned to.
 	DirIDs []meta.UUID
+
+	// Node is this node's static configuration, which DescribeConfigs and the like answer from; nil: they aren't served.
+	Node *config.Server
+	// Logs are the levels of loggers, which configs of kind BROKER_LOGGER read and change; nil: there are none.
+	Logs *obs.Logs
 
 	// Topic makes the effective configuration of a topic from what is set on it; nil: Kafka's defaults alone.
 	Topic func(overrides map[string]string) config.TopicConfig
