@@ -120,6 +120,7 @@ func Tools() []Tool {
 		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
 		{"kafka-console-producer", "write lines from standard input to a topic", consoleProducer},
 		{"kafka-console-consumer", "print the records of topics", consoleConsumer},
+		{"kafka-consumer-groups", "list, describe, delete groups and move their offsets", consumerGroups},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}
