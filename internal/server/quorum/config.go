@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/kalda/kalda/internal/disk/vfs"
 )
 
 // Voter is one entry of controller.quorum.voters.
@@ -32,6 +34,8 @@ type Config struct {
 	Voters           []Voter    // controller.quorum.voters, may be empty
 	BootstrapServers []string   // controller.quorum.bootstrap.servers, "host:port"
 	Endpoints        []Endpoint // this node's advertised controller listeners, the first of controller.listener.names first
+	// ControllerListener is the first of controller.listener.names, for nodes that have no Endpoints.
+	ControllerListener string
 
 	ElectionTimeout    time.Duration // controller.quorum.election.timeout.ms
 	ElectionBackoffMax time.Duration // controller.quorum.election.backoff.max.ms
@@ -50,6 +54,8 @@ type Config struct {
 	Retention        time.Duration // metadata.max.retention.ms; negative: no bound
 
 	QueueSize int // submitted functions and requests that may wait, default 4096
+
+	FS vfs.FS // nil: the operating system's
 
 	// Dial connects to a peer's controller listener; nil is plain TCP. Authentication and encryption belong here.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
@@ -76,6 +82,9 @@ func (c *Config) setDefaults() {
 	orDefault(&c.SnapshotBytes, 20<<20)
 	orDefault(&c.RetentionBytes, 100<<20)
 	orDefault(&c.QueueSize, 4096)
+	if c.FS == nil {
+		c.FS = vfs.OS()
+	}
 	if c.Dial == nil {
 		var d net.Dialer
 		c.Dial = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -249,6 +250,9 @@ func (e *Engine) other(op kraft.DiskOp) error {
 
 func (e *Engine) install(id kraft.SnapshotID) error {
 	if err := e.store.Install(id); err != nil {
+		if !errors.Is(err, errBadSnapshot) && !errors.Is(err, errNoSnapshot) {
+			return err
+		}
 		e.cfg.Logger.Error("a fetched snapshot is no good", "snapshot", id.String(), "error", err)
 		e.core.Step(e.now, kraft.Installed{ID: id, Broken: true})
 		return nil

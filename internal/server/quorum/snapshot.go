@@ -12,7 +12,10 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-var errNoSnapshot = errors.New("no such snapshot")
+var (
+	errNoSnapshot  = errors.New("no such snapshot")
+	errBadSnapshot = errors.New("unusable snapshot")
+)
 
 const (
 	maxBatchBytes      = 8 << 20 // what one batch may hold, in the log and in snapshots
@@ -110,11 +113,11 @@ func readSnapshot(f SnapshotFile, id kraft.SnapshotID, data func(rec []byte) boo
 			return r.head, nil
 		}
 		if err != nil {
-			return r.head, fmt.Errorf("snapshot %v: %w", id, err)
+			return r.head, fmt.Errorf("%w %v: %w", errBadSnapshot, id, err)
 		}
 	}
 	if !r.footer {
-		return r.head, fmt.Errorf("snapshot %v: %w: no footer", id, batch.ErrCorrupt)
+		return r.head, fmt.Errorf("%w %v: %w: no footer", errBadSnapshot, id, batch.ErrCorrupt)
 	}
 	return r.head, nil
 }
