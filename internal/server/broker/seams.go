@@ -5,6 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kalda/kalda/internal/core/group"
 	"github.com/kalda/kalda/internal/wire"
 )
 
@@ -30,8 +31,11 @@ type Forward interface {
 
 // Groups is the group coordinator, as far as the broker calls it.
 type Groups interface {
-	// Handle answers a group request. reply is called once, perhaps before Handle returns, on any goroutine.
-	Handle(req kmsg.Request, from Origin, reply func(kmsg.Response))
+	// Submit gives a request to the shard of a partition of __consumer_offsets. reply is called once, perhaps before Submit
+	// returns, on any goroutine.
+	Submit(partition int32, in group.Input, reply func(group.Output))
+	// List asks all shards here for their groups.
+	List(in *group.List, reply func(*group.Listed))
 	// Lead tells that this node now leads a partition of __consumer_offsets in an epoch.
 	Lead(partition, epoch int32, p *Partition)
 	// Resign tells that it doesn't lead it any more.
