@@ -5,9 +5,10 @@ package main
 import (
 	"os"
 
+	"github.com/kalda/kalda/internal/server/node"
 	"github.com/kalda/kalda/internal/tool"
 )
 
 func main() {
-	os.Exit(tool.Main(os.Args, tool.Hooks{}))
+	os.Exit(tool.Main(os.Args, tool.Hooks{Server: node.Main}))
 }

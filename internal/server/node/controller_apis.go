@@ -107,7 +107,7 @@ func serveEnvelope(c controllerHandler, r *wire.Request) {
 	}
 	in.from.Listener = listener
 	c.Handle(in.req, in.from, func(answer kmsg.Response) {
-		if notController(answer) {
+		if controller.NotController(answer) {
 			fail(kerr.NotController)
 			return
 		}
@@ -165,22 +165,4 @@ func (in *enveloped) sealAnswer(answer kmsg.Response) []byte {
 		b = append(b, 0)
 	}
 	return answer.AppendTo(b)
-}
-
-// notController tells whether an answer says, in whatever place it has for that, that this isn't the active controller.
-func notController(answer kmsg.Response) bool {
-	const code = int16(kerr.NotController)
-	switch a := answer.(type) {
-	case *kmsg.CreateTopicsResponse:
-		return len(a.Topics) > 0 && a.Topics[0].ErrorCode == code
-	case *kmsg.DeleteTopicsResponse:
-		return len(a.Topics) > 0 && a.Topics[0].ErrorCode == code
-	case *kmsg.CreatePartitionsResponse:
-		return len(a.Topics) > 0 && a.Topics[0].ErrorCode == code
-	case *kmsg.AlterConfigsResponse:
-		return len(a.Resources) > 0 && a.Resources[0].ErrorCode == code
-	case *kmsg.IncrementalAlterConfigsResponse:
-		return len(a.Resources) > 0 && a.Resources[0].ErrorCode == code
-	}
-	return false
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kbin"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kalda/kalda/internal/server/broker"
 )
 
 var errNoController = errors.New("no active controller is known")
@@ -97,11 +99,11 @@ func (r *remote) once(ctx context.Context, req kmsg.Request) (kmsg.Response, err
 }
 
 // envelope sends a client's request as the broker's, with the client's principal and address (kraft.md 4.2).
-func (r *remote) envelope(ctx context.Context, req kmsg.Request, principal, clientID string, host net.IP) (kmsg.Response, error) {
+func (r *remote) envelope(ctx context.Context, req kmsg.Request, from broker.Origin) (kmsg.Response, error) {
 	env := kmsg.NewPtrEnvelopeRequest()
-	env.RequestData = kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID)).AppendRequest(nil, req, 0)[4:]
-	env.RequestPrincipal = encodePrincipal(principal)
-	env.ClientHostAddress = hostBytes(host)
+	env.RequestData = kmsg.NewRequestFormatter(kmsg.FormatterClientID(from.ClientID)).AppendRequest(nil, req, 0)[4:]
+	env.RequestPrincipal = encodePrincipal(from.Principal)
+	env.ClientHostAddress = hostBytes(from.Host)
 	for backoff := 20 * time.Millisecond; ; backoff = min(2*backoff, time.Second) {
 		resp, err := r.openEnvelope(ctx, env, req)
 		if err == nil {

@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/kalda/kalda/internal/config"
+	"github.com/kalda/kalda/internal/obs"
+)
+
+// stopTimeout is how long a clean stop may take (Apache waits five minutes for a controlled shutdown).
+const stopTimeout = 5 * time.Minute
+
+// Main runs a node until SIGTERM or SIGINT and returns the exit code. Without a file it runs the embedded default in
+// ./data, which it formats when it is new.
+func Main(file string, overrides []string) int {
+	return run(file, overrides, os.Stdout, os.Stderr)
+}
+
+func run(file string, overrides []string, out, errs io.Writer) int {
+	began := time.Now()
+	cfg, warnings, err := load(file, overrides)
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return 1
+	}
+	logs := obs.NewLogs(out, levelOf(cfg.String("kalda.log.level")))
+	log := logs.Named("node")
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	if file == "" {
+		if err := formatEmbedded(cfg); err != nil {
+			fmt.Fprintln(errs, err)
+			return 1
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	n, err := Start(ctx, cfg, logs)
+	if err != nil {
+		log.Error("the node doesn't start", "error", err)
+		fmt.Fprintln(errs, err)
+		return 1
+	}
+	log.Info(fmt.Sprintf("Kafka Server started in %d ms", time.Since(began).Milliseconds()))
+	if file == "" {
+		fmt.Fprint(out, n.banner())
+	}
+	code := 0
+	select {
+	case <-ctx.Done():
+	case <-n.Fatal():
+		code = 1
+	}
+	stop() // a second signal ends the process at once
+	log.Info("shutting down")
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		log.Error("the shutdown wasn't clean", "error", err)
+		return 1
+	}
+	log.Info("shut down")
+	return code
+}
+
+func load(file string, overrides []string) (*config.Server, config.Warnings, error) {
+	if file != "" {
+		return config.Load(file, overrides)
+	}
+	dir, err := filepath.Abs("data")
+	if err != nil {
+		return nil, nil, err
+	}
+	return config.Embedded(dir, overrides)
+}
+
+func levelOf(name string) slog.Level {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(name)); err != nil {
+		return slog.LevelInfo
+	}
+	return l
+}
+
+// banner tells someone who started a node for the first time where it is and what to try.
+func (n *Node) banner() string {
+	addr := "localhost:9092"
+	for _, l := range n.cfg.BrokerListeners {
+		if a := n.wire.Addr(l.Name); a != nil {
+			addr = fmt.Sprintf("localhost:%d", a.Port)
+			break
+		}
+	}
+	s := fmt.Sprintf("\nKalda is running: Kafka clients connect to %s. Data is in %s.\n", addr, n.cfg.LogDirs[0])
+	if n.cfg.HTTPListener != "" {
+		s += fmt.Sprintf("Metrics: http://%s/metrics, health: http://%s/health/ready\n", n.cfg.HTTPListener, n.cfg.HTTPListener)
+	}
+	return s + fmt.Sprintf(`Try, in another terminal:
+  kalda topics --bootstrap-server %[1]s --create --topic hello --partitions 3
+  echo 'hello, world' | kalda console-producer --bootstrap-server %[1]s --topic hello
+  kalda console-consumer --bootstrap-server %[1]s --topic hello --from-beginning
+
+`, addr)
+}

@@ -1,0 +1,170 @@
+package node
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/kalda/kalda/internal/config"
+	"github.com/kalda/kalda/internal/core/meta"
+	"github.com/kalda/kalda/internal/server/broker"
+	"github.com/kalda/kalda/internal/server/controller"
+	"github.com/kalda/kalda/internal/server/quorum"
+	"github.com/kalda/kalda/internal/wire"
+)
+
+func millis(s config.Scope, key string) time.Duration {
+	switch k := config.BrokerKey(key); k.Type {
+	case config.Int:
+		return time.Duration(s.Int(key)) * time.Millisecond
+	default:
+		if v := s.Int64(key); v < int64(1<<63-1)/int64(time.Millisecond) {
+			return time.Duration(v) * time.Millisecond
+		}
+		return 1<<63 - 1
+	}
+}
+
+// orNever is d, or negative where zero turns something off.
+func orNever(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+func quorumConfig(c *config.Server, id identity) quorum.Config {
+	q := quorum.Config{
+		NodeID: quorum.NodeID(c.NodeID), ClusterID: id.cluster, DirectoryID: id.metadataDir,
+		Dir: c.MetadataLogDir, Controller: c.Controller,
+		ElectionTimeout:       millis(c.Scope, "controller.quorum.election.timeout.ms"),
+		ElectionBackoffMax:    millis(c.Scope, "controller.quorum.election.backoff.max.ms"),
+		FetchTimeout:          millis(c.Scope, "controller.quorum.fetch.timeout.ms"),
+		RequestTimeout:        millis(c.Scope, "controller.quorum.request.timeout.ms"),
+		RetryBackoff:          millis(c.Scope, "controller.quorum.retry.backoff.ms"),
+		FetchMaxBytes:         int32(c.Int("controller.quorum.fetch.max.bytes")),
+		FetchSnapshotMaxBytes: int32(c.Int("controller.quorum.fetch.snapshot.max.bytes")),
+		SegmentBytes:          int64(c.Int("metadata.log.segment.bytes")),
+		SegmentTime:           millis(c.Scope, "metadata.log.segment.ms"),
+		SnapshotBytes:         c.Int64("metadata.log.max.record.bytes.between.snapshots"),
+		SnapshotInterval:      orNever(millis(c.Scope, "metadata.log.max.snapshot.interval.ms")),
+		RetentionBytes:        c.Int64("metadata.max.retention.bytes"),
+		Retention:             millis(c.Scope, "metadata.max.retention.ms"),
+	}
+	for _, v := range c.Voters {
+		q.Voters = append(q.Voters, quorum.Voter{ID: quorum.NodeID(v.ID), Host: v.Host, Port: uint16(v.Port)})
+	}
+	for _, b := range c.BootstrapServers {
+		q.BootstrapServers = append(q.BootstrapServers, net.JoinHostPort(b.Host, strconv.Itoa(b.Port)))
+	}
+	for _, l := range c.AdvertisedControllers {
+		q.Endpoints = append(q.Endpoints, quorum.Endpoint{Listener: l.Name, Host: hostOf(l.Host), Port: uint16(l.Port)})
+	}
+	return q
+}
+
+// hostOf is what to tell others when the operator named no host: this machine's name.
+func hostOf(host string) string {
+	if host != "" {
+		return host
+	}
+	if name, err := os.Hostname(); err == nil {
+		return name
+	}
+	return "localhost"
+}
+
+func controllerConfig(c *config.Server, id identity) controller.Config {
+	return controller.Config{
+		NodeID: meta.NodeID(c.NodeID), ClusterID: id.cluster, Broker: c.Broker, Alone: alone(c),
+		SessionTimeout:    millis(c.Scope, "broker.session.timeout.ms"),
+		MaxIdle:           orNever(millis(c.Scope, "metadata.max.idle.interval.ms")),
+		Partitions:        int32(c.Int("num.partitions")),
+		ReplicationFactor: int16(c.Int("default.replication.factor")),
+		MinISR:            c.Int("min.insync.replicas"),
+		Unclean:           c.Bool("unclean.leader.election.enable"),
+		KeepTopics:        !c.Bool("delete.topic.enable"),
+	}
+}
+
+// alone tells that this node is the only voter, as far as its configuration says.
+func alone(c *config.Server) bool {
+	if !c.Controller {
+		return false
+	}
+	if len(c.Voters) > 0 {
+		return len(c.Voters) == 1 && c.Voters[0].ID == c.NodeID
+	}
+	for _, b := range c.BootstrapServers {
+		own := false
+		for _, l := range c.ControllerListeners {
+			own = own || l.Port == b.Port
+		}
+		if !own {
+			return false
+		}
+	}
+	return true
+}
+
+func brokerConfig(c *config.Server, id identity) broker.Config {
+	return broker.Config{
+		NodeID: meta.NodeID(c.NodeID), ClusterID: id.cluster, Rack: c.String("broker.rack"),
+		LogDirs: c.LogDirs, DirIDs: id.dirs, Node: c,
+		FetchMaxBytes:         int32(c.Int("fetch.max.bytes")),
+		FetchSessions:         orNone(c.Int("max.incremental.fetch.session.cache.slots")),
+		MaxRequestPartitions:  int32(c.Int("max.request.partition.size.limit")),
+		ProducerExpiry:        millis(c.Scope, "producer.id.expiration.ms"),
+		ProducerExpiryCheck:   millis(c.Scope, "producer.id.expiration.check.interval.ms"),
+		HWCheckpoint:          millis(c.Scope, "replica.high.watermark.checkpoint.interval.ms"),
+		RecoveryCheckpoint:    millis(c.Scope, "log.flush.offset.checkpoint.interval.ms"),
+		RetentionCheck:        millis(c.Scope, "log.retention.check.interval.ms"),
+		InitialTaskDelay:      millis(c.Scope, "log.initial.task.delay.ms"),
+		FlushCheck:            millis(c.Scope, "log.flush.scheduler.interval.ms"),
+		RecoveryThreads:       c.Int("num.recovery.threads.per.data.dir"),
+		ProducerIDWait:        millis(c.Scope, "request.timeout.ms"),
+		AutoCreateTopics:      c.Bool("auto.create.topics.enable"),
+		DefaultPartitions:     int32(c.Int("num.partitions")),
+		DefaultReplication:    int16(c.Int("default.replication.factor")),
+		OffsetsPartitions:     int32(c.Int("offsets.topic.num.partitions")),
+		OffsetsReplication:    int16(c.Int("offsets.topic.replication.factor")),
+		TransactionPartitions: int32(c.Int("transaction.state.log.num.partitions")),
+	}
+}
+
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+func wireConfig(c *config.Server) (wire.Config, error) {
+	w := wire.Config{
+		MaxFrame:      int32(c.Int("socket.request.max.bytes")),
+		MaxConns:      c.Int("max.connections"),
+		MaxConnsPerIP: c.Int("max.connections.per.ip"),
+		MaxIdle:       orNever(millis(c.Scope, "connections.max.idle.ms")),
+		Backlog:       c.Int("socket.listen.backlog.size"),
+		SendBuffer:    c.Int("socket.send.buffer.bytes"),
+		ReceiveBuffer: c.Int("socket.receive.buffer.bytes"),
+	}
+	if n := c.Int64("queued.max.request.bytes"); n > 0 {
+		w.MaxRequestBytes = n
+	}
+	limits, err := config.ParseIPOverrides(c.String("max.connections.per.ip.overrides"))
+	if err != nil {
+		return w, err
+	}
+	w.PerIP = make(map[string]int, len(limits))
+	for _, l := range limits {
+		w.PerIP[l.Host] = l.Max
+	}
+	for _, list := range [][]config.Listener{c.BrokerListeners, c.ControllerListeners} {
+		for _, l := range list {
+			w.Listeners = append(w.Listeners, wire.Listener{Name: l.Name, Host: l.Host, Port: l.Port})
+		}
+	}
+	return w, nil
+}
