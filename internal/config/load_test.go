@@ -13,7 +13,8 @@ import (
 
 // combined is the file that the cases of golden/load.txt change.
 const combined = "process.roles=broker,controller;node.id=1;controller.quorum.voters=1@127.0.0.1:9093;" +
-	"controller.listener.names=CONTROLLER;listeners=PLAINTEXT://:9092,CONTROLLER://127.0.0.1:9093;log.dirs=/tmp/x"
+	"controller.listener.names=CONTROLLER;listeners=PLAINTEXT://:9092,CONTROLLER://127.0.0.1:9093;" +
+	"log.dirs=/tmp/x"
 
 // stricter are cases that Apache lets pass and that can only be mistakes, or that this release can't do.
 var stricter = map[string]bool{
@@ -186,7 +187,8 @@ func TestLoadNamesFileLineKeyAndReason(t *testing.T) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
-	if _, _, err = Load("/no/such/server.properties", nil); err == nil || !strings.Contains(err.Error(), "/no/such/") {
+	if _, _, err = Load("/no/such/server.properties", nil); err == nil || !strings.Contains(err.Error(),
+		"/no/such/") {
 		t.Error(err)
 	}
 }
@@ -196,7 +198,8 @@ func TestEmbedded(t *testing.T) {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	if s.NodeID != 1 || len(s.BrokerListeners) != 1 || len(s.ControllerListeners) != 1 || s.Registers("PLAINTEXT") ||
+	if s.NodeID != 1 || len(s.BrokerListeners) != 1 || len(s.ControllerListeners) != 1 ||
+		s.Registers("PLAINTEXT") ||
 		s.HTTPListener == "" || !strings.HasSuffix(s.LogDirs[0], "/data") || !filepath.IsAbs(s.LogDirs[0]) {
 		t.Errorf("%+v", s)
 	}

@@ -107,25 +107,29 @@ func TestValidateJudgesChangesOnly(t *testing.T) {
 }
 
 func TestTopicConfigPrecedence(t *testing.T) {
-	s, _, err := Embedded(t.TempDir(), []string{"log.retention.hours=2", "log.roll.hours=3", "log.retention.bytes=9",
+	s, _, err := Embedded(t.TempDir(), []string{"log.retention.hours=2", "log.roll.hours=3",
+		"log.retention.bytes=9",
 		"compression.type= lz4 ", "log.cleanup.policy=compact,delete"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dyn := Dynamic{
-		Default: map[string]string{"log.retention.minutes": "1", "message.max.bytes": "5", "min.insync.replicas": "2"},
-		Broker:  map[string]string{"message.max.bytes": "6", "log.segment.bytes": "not a number"},
+		Default: map[string]string{"log.retention.minutes": "1", "message.max.bytes": "5",
+			"min.insync.replicas": "2"},
+		Broker: map[string]string{"message.max.bytes": "6", "log.segment.bytes": "not a number"},
 	}
 	c, err := s.Topic(map[string]string{"segment.ms": "77", "min.cleanable.dirty.ratio": "0.25"}, dyn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.RetentionMs != 2*3600*1000 || c.SegmentMs != 77 || c.RetentionBytes != 9 || c.CompressionType != "lz4" ||
+	if c.RetentionMs != 2*3600*1000 || c.SegmentMs != 77 || c.RetentionBytes != 9 ||
+		c.CompressionType != "lz4" ||
 		!c.CleanupCompact || !c.CleanupDelete || c.MaxMessageBytes != 6 || c.MinInsyncReplicas != 2 ||
 		c.SegmentBytes != 1<<30 || c.MinCleanableDirtyRatio != 0.25 {
 		t.Errorf("%+v", c)
 	}
-	if c, err = s.Topic(map[string]string{"segment.ms": "x", "what": "y"}, Dynamic{}); err == nil || c.SegmentMs != 3*3600*1000 {
+	if c, err = s.Topic(map[string]string{"segment.ms": "x", "what": "y"}, Dynamic{}); err == nil ||
+		c.SegmentMs != 3*3600*1000 {
 		t.Error(c.SegmentMs, err)
 	}
 }

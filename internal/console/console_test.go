@@ -59,7 +59,8 @@ func TestMetricsAndHealth(t *testing.T) {
 		}
 		return errors.New("recovering 3 logs")
 	})
-	if code, body := get(t, "http://"+addr+"/metrics"); code != 200 || !strings.Contains(body, "\nkafka_test_total 3\n") ||
+	code, body := get(t, "http://"+addr+"/metrics")
+	if code != 200 || !strings.Contains(body, "\nkafka_test_total 3\n") ||
 		!strings.Contains(body, "go_goroutines") {
 		t.Error(code, body)
 	}
@@ -115,7 +116,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 func TestBusyAddressIsNamed(t *testing.T) {
 	addr := start(t, nil)
-	if _, err := Start(Config{Addr: addr}); err == nil || !strings.Contains(err.Error(), "kalda.http.listener="+addr) {
+	if _, err := Start(Config{Addr: addr}); err == nil || !strings.Contains(err.Error(),
+		"kalda.http.listener="+addr) {
 		t.Error(err)
 	}
 }
