@@ -87,10 +87,21 @@ func resourceKey(r Resource, name string) *Key {
 	return nil
 }
 
-// IsList reports whether a key holds a list, which APPEND and SUBTRACT need.
-func IsList(r Resource, name string) bool {
+// ListDefault is what APPEND and SUBTRACT start from when a key isn't set on a resource: the value that is in force
+// then. ok is false for a key that holds no list.
+func (s *Server) ListDefault(r Resource, name string, dyn Dynamic) (value string, ok bool) {
 	k := resourceKey(r, name)
-	return k != nil && k.Type == List
+	if k == nil || k.Type != List {
+		return "", false
+	}
+	if r == ResourceBroker {
+		value, _ = s.With(dyn).raw(k, name)
+		return value, true
+	}
+	if _, value = s.synonym(s.With(dyn), k); value == Null {
+		value = ""
+	}
+	return value, true
 }
 
 // nearest returns the known broker key that a misspelt one most likely means, or "".

@@ -16,6 +16,9 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Message }
 
+// ErrorCode is the code, for those who only know that an error may have one.
+func (r *Refusal) ErrorCode() int16 { return r.Code }
+
 // The error codes of refusals.
 const (
 	invalidConfig  int16 = 40

@@ -143,3 +143,29 @@ func TestNegativeRetentionIsForEver(t *testing.T) {
 		t.Error(c.RetentionMs)
 	}
 }
+
+func TestListDefault(t *testing.T) {
+	s, _, err := Embedded(t.TempDir(), []string{"log.cleanup.policy=compact"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		r          Resource
+		name, want string
+		ok         bool
+	}{
+		{ResourceTopic, "cleanup.policy", "compact", true}, {ResourceTopic, "retention.ms", "", false},
+		{ResourceBroker, "log.cleanup.policy", "compact", true}, {ResourceBroker, "nope", "", false},
+		{ResourceBroker, "listener.name.x.ssl.cipher.suites", "", true}, {ResourceGroup, "nope", "", false},
+		{ResourceClientMetrics, "metrics", "", true}, {ResourceBrokerLogger, "root", "", false},
+		{ResourceTopic, "leader.replication.throttled.replicas", "", true},
+	} {
+		if v, ok := s.ListDefault(c.r, c.name, Dynamic{}); v != c.want || ok != c.ok {
+			t.Errorf("%+v: %q %v", c, v, ok)
+		}
+	}
+	dyn := Dynamic{Default: map[string]string{"log.cleanup.policy": "delete"}}
+	if v, _ := s.ListDefault(ResourceTopic, "cleanup.policy", dyn); v != "delete" {
+		t.Error(v)
+	}
+}

@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +12,7 @@ import (
 )
 
 // ValidateConfig checks what a resource's configuration would be: the keys set on it, after the change. It
-// returns an error whose text goes to the client, as Apache's would.
+// returns an error whose text goes to the client, as Apache's would; see refused for the code.
 type ValidateConfig func(res ConfigResource, values map[string]string) error
 
 // ListKey says of a configuration key of a kind of resource whether it is a list, and its value when it
@@ -50,6 +51,16 @@ func (f Failure) OK() bool { return f.Code == kerr.None }
 
 func failf(code kerr.Code, format string, args ...any) Failure {
 	return Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// refused is a configuration that Rules.Validate doesn't accept: InvalidConfig, unless the error tells
+// another code.
+func refused(err error) Failure {
+	var coded interface{ ErrorCode() int16 }
+	if errors.As(err, &coded) {
+		return Failure{kerr.Code(coded.ErrorCode()), err.Error()}
+	}
+	return Failure{kerr.InvalidConfig, err.Error()}
 }
 
 // output collects encoded records, each at the version that the finalized metadata.version writes (kraft.md

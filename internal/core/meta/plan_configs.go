@@ -107,7 +107,7 @@ func (p *Planner) alterConfig(o *output, in *ResourceChange) (f Failure, minISR 
 	}
 	if p.Rules.Validate != nil {
 		if err := p.Rules.Validate(in.Resource, values); err != nil {
-			return Failure{kerr.InvalidConfig, err.Error()}, false
+			return refused(err), false
 		}
 	}
 	return p.putConfigs(o, in.Resource, names, values)

@@ -98,7 +98,7 @@ func (p *Planner) createTopic(o *output, t *NewTopic, place *placer, r *TopicRes
 	}
 	if p.Rules.Validate != nil {
 		if err := p.Rules.Validate(ConfigResource{ConfigTopic, t.Name}, values); err != nil {
-			r.Failure = Failure{kerr.InvalidConfig, err.Error()}
+			r.Failure = refused(err)
 			return
 		}
 	}

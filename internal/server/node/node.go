@@ -160,13 +160,7 @@ func (n *Node) controllerConfig() controller.Config {
 		return nil
 	}
 	c.ListKeys = func(kind meta.ConfigKind, name string) (string, bool) {
-		if !config.IsList(config.Resource(kind), name) {
-			return "", false
-		}
-		if k := config.TopicKey(name); k != nil && kind == meta.ConfigTopic {
-			return k.Default, true
-		}
-		return n.cfg.String(name), true
+		return n.cfg.ListDefault(config.Resource(kind), name, n.dynamic())
 	}
 	return c
 }
