@@ -34,8 +34,9 @@ func spanOf(batches []byte, end batch.Offset) (s span, err error) {
 	return s, nil
 }
 
-// Append writes whole batches with their final offsets and epochs at the end of the log: stamped by a leader, or as fetched
-// from one. Their content was checked before. Offsets may leave gaps, never go back (ErrOutOfOrder).
+// Append writes whole batches with their final offsets and epochs at the end of the log: stamped by a
+// leader, or as fetched from one. Their content was checked before. Offsets may leave gaps, never go back
+// (ErrOutOfOrder).
 func (l *Log) Append(now int64, batches []byte) error {
 	l.mu.Lock()
 	err := l.append(now, batches)
@@ -76,7 +77,8 @@ func (l *Log) append(now int64, batches []byte) error {
 	return nil
 }
 
-// write puts b at the end of the segment. What a failed write left there is cut off, now or before the next one.
+// write puts b at the end of the segment. What a failed write left there is cut off, now or before the next
+// one.
 func (l *Log) write(s *segment, b []byte, size int64) error {
 	h, err := s.open()
 	if err != nil {
@@ -154,8 +156,8 @@ func (l *Log) materialize(now int64) error {
 	return l.addSegment(now, l.EndOffset())
 }
 
-// writePartition puts partition.metadata there if it isn't. It is durable before the first append: a log without it could
-// be taken for that of an older topic of the same name.
+// writePartition puts partition.metadata there if it isn't. It is durable before the first append: a log
+// without it could be taken for that of an older topic of the same name.
 func (l *Log) writePartition() error {
 	if l.spec.ID == [16]byte{} {
 		return nil

@@ -11,12 +11,14 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// flushers is how many logs are flushed at once: syncs of different files share the file system's journal commits.
+// flushers is how many logs are flushed at once: syncs of different files share the file system's journal
+// commits.
 const flushers = 8
 
-// Checkpoint makes the open logs durable, writes the recovery points and start offsets if they changed, closes files that
-// weren't used since the last call, and sweeps. The owner calls it every few seconds: what was appended since is what a
-// start after a crash reads again. A log's failure doesn't keep the others from being flushed.
+// Checkpoint makes the open logs durable, writes the recovery points and start offsets if they changed,
+// closes files that weren't used since the last call, and sweeps. The owner calls it every few seconds: what
+// was appended since is what a start after a crash reads again. A log's failure doesn't keep the others from
+// being flushed.
 func (d *Dir) Checkpoint(now int64) error {
 	logs := d.Logs()
 	var errs []error
@@ -74,7 +76,8 @@ func (d *Dir) Sweep(now int64) error {
 	return errors.Join(errs...)
 }
 
-// saveCheckpoints writes the recovery points and the start offsets. Logs that nobody opened keep what they had.
+// saveCheckpoints writes the recovery points and the start offsets. Logs that nobody opened keep what they
+// had.
 func (d *Dir) saveCheckpoints() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +110,7 @@ func (d *Dir) saveCheckpoints() error {
 }
 
 func (d *Dir) saveCheckpoint(i int, name string, entries []PartitionOffset) error {
-	slices.SortFunc(entries, func(a, b PartitionOffset) int { return compareTP(a.TopicPartition, b.TopicPartition) })
+	sortOffsets(entries)
 	b := encodeOffsets(entries)
 	if string(b) == d.saved[i] {
 		return nil
@@ -119,8 +122,8 @@ func (d *Dir) saveCheckpoint(i int, name string, entries []PartitionOffset) erro
 	return nil
 }
 
-// recoveryLowered writes the recovery points if l's went back behind what is on disk: what is appended in the place of what
-// was truncated isn't durable yet.
+// recoveryLowered writes the recovery points if l's went back behind what is on disk: what is appended in
+// the place of what was truncated isn't durable yet.
 func (d *Dir) recoveryLowered(l *Log) error {
 	d.mu.Lock()
 	on, ok := d.recovery[TopicPartition{l.spec.Topic, l.spec.Partition}]
@@ -131,7 +134,8 @@ func (d *Dir) recoveryLowered(l *Log) error {
 	return d.saveCheckpoints()
 }
 
-// Close closes all logs, a few at a time, and, if all went well, leaves the marker that lets the next start trust them.
+// Close closes all logs, a few at a time, and, if all went well, leaves the marker that lets the next start
+// trust them.
 func (d *Dir) Close(brokerEpoch int64) error {
 	err := forEach(d.Logs(), (*Log).Close)
 	err = errors.Join(err, d.saveCheckpoints())
@@ -164,8 +168,9 @@ func (d *Dir) SaveHighWatermarks(entries []PartitionOffset) error {
 // Progress hears how far OpenAll is.
 type Progress func(done, total int, l *Log, err error)
 
-// OpenAll opens many logs with a number of threads (num.recovery.threads.per.data.dir): after an unclean stop that is where
-// the recovery happens. The result has nil where opening failed; progress, called one at a time, hears why.
+// OpenAll opens many logs with a number of threads (num.recovery.threads.per.data.dir): after an unclean
+// stop that is where the recovery happens. The result has nil where opening failed; progress, called one at
+// a time, hears why.
 func (d *Dir) OpenAll(specs []Spec, threads int, progress Progress) []*Log {
 	logs := make([]*Log, len(specs))
 	var mu sync.Mutex

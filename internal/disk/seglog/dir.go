@@ -53,8 +53,8 @@ type trash struct {
 	due  int64
 }
 
-// OpenDir locks a log directory, making it if need be, and reads what the last run left. The marker of a clean shutdown is
-// deleted at once: a crash while loading must not look like one.
+// OpenDir locks a log directory, making it if need be, and reads what the last run left. The marker of a
+// clean shutdown is deleted at once: a crash while loading must not look like one.
 func OpenDir(fsys vfs.FS, path string, o DirOptions) (*Dir, error) {
 	if err := fsys.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("log directory %s: %w", path, err)
@@ -116,7 +116,8 @@ func (d *Dir) load() error {
 	return d.list()
 }
 
-// loadCheckpoint reads an offset checkpoint; one that can't be understood counts as empty, for which logs are verified whole.
+// loadCheckpoint reads an offset checkpoint; one that can't be understood counts as empty, for which logs
+// are verified whole.
 func (d *Dir) loadCheckpoint(name string) (map[TopicPartition]batch.Offset, error) {
 	entries, err := LoadOffsets(d.fs, filepath.Join(d.path, name))
 	if errors.Is(err, ErrCorrupt) {
@@ -189,8 +190,9 @@ func (d *Dir) FoundID(topic string, partition int32) ([16]byte, error) {
 	return id, nil
 }
 
-// Open opens a log, or starts a new one: that touches no disk before its first append. ErrTopicID: what is on disk belongs to
-// another topic of that name. After an unclean stop Open verifies what lies past the recovery point (see OpenAll).
+// Open opens a log, or starts a new one: that touches no disk before its first append. ErrTopicID: what is
+// on disk belongs to another topic of that name. After an unclean stop Open verifies what lies past the
+// recovery point (see OpenAll).
 func (d *Dir) Open(s Spec) (*Log, error) {
 	tp := TopicPartition{s.Topic, s.Partition}
 	d.mu.Lock()

@@ -13,8 +13,8 @@ const (
 	NoOffset batch.Offset = -1
 )
 
-// epochCache is a log's leader epochs with their first offsets, both increasing. Readers take the slice as it is, the one
-// writer replaces it.
+// epochCache is a log's leader epochs with their first offsets, both increasing. Readers take the slice as
+// it is, the one writer replaces it.
 type epochCache struct {
 	p     atomic.Pointer[[]EpochEntry]
 	dirty bool // the file is older; the writer's
@@ -41,8 +41,8 @@ func (c *epochCache) latest() batch.Epoch {
 	return es[len(es)-1].Epoch
 }
 
-// assign says that epoch e starts at offset o. Entries that contradict go: an epoch of a leader that wrote nothing, or what
-// was truncated.
+// assign says that epoch e starts at offset o. Entries that contradict go: an epoch of a leader that wrote
+// nothing, or what was truncated.
 func (c *epochCache) assign(e batch.Epoch, o batch.Offset) {
 	es := c.entries()
 	n := len(es)
@@ -82,7 +82,8 @@ func (c *epochCache) truncateStart(o batch.Offset) {
 	c.set(es)
 }
 
-// endOffset answers OffsetForLeaderEpoch: the largest known epoch up to e, and where the next one starts, or end.
+// endOffset answers OffsetForLeaderEpoch: the largest known epoch up to e, and where the next one starts, or
+// end.
 func (c *epochCache) endOffset(e batch.Epoch, end batch.Offset) (batch.Epoch, batch.Offset) {
 	es := c.entries()
 	if len(es) == 0 || e > es[len(es)-1].Epoch || e < 0 {
@@ -91,7 +92,9 @@ func (c *epochCache) endOffset(e batch.Epoch, end batch.Offset) (batch.Epoch, ba
 	if e == es[len(es)-1].Epoch {
 		return e, end
 	}
-	i, found := slices.BinarySearchFunc(es, e, func(x EpochEntry, e batch.Epoch) int { return int(x.Epoch) - int(e) })
+	i, found := slices.BinarySearchFunc(es, e, func(x EpochEntry, e batch.Epoch) int {
+		return int(x.Epoch) - int(e)
+	})
 	switch {
 	case found:
 		return e, es[i+1].Start

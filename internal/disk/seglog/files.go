@@ -11,8 +11,8 @@ import (
 
 var segmentSuffixes = [...]string{suffixLog, suffixIndex, suffixTime, suffixTxn}
 
-// removeFiles deletes a segment's files now, or renames them for Dir.Sweep to delete after file.delete.delay.ms: readers that
-// found the segment a moment ago may still open them.
+// removeFiles deletes a segment's files now, or renames them for Dir.Sweep to delete after
+// file.delete.delay.ms: readers that found the segment a moment ago may still open them.
 func (l *Log) removeFiles(s *segment, now bool) error {
 	l.namesDirty = true
 	fsys := l.dir.fs
@@ -48,7 +48,8 @@ func (l *Log) removeAll(segs []*segment) error {
 	return nil
 }
 
-// writeProducers asks the owner for its producers' state at offset o, the log's end, and writes it as a snapshot.
+// writeProducers asks the owner for its producers' state at offset o, the log's end, and writes it as a
+// snapshot.
 func (l *Log) writeProducers(o batch.Offset) error {
 	if l.spec.Producers == nil {
 		return l.putProducers(o, AppendProducers(nil, nil))
@@ -73,8 +74,8 @@ func (l *Log) putProducers(o batch.Offset, b []byte) error {
 	return nil
 }
 
-// PutProducers writes the producers' state up to offset o as a snapshot, so that a restart replays only what comes later.
-// Of the snapshots that don't belong to a segment's start only the newest is kept.
+// PutProducers writes the producers' state up to offset o as a snapshot, so that a restart replays only what
+// comes later. Of the snapshots that don't belong to a segment's start only the newest is kept.
 func (l *Log) PutProducers(o batch.Offset, b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +95,9 @@ func (l *Log) PutProducers(o batch.Offset, b []byte) error {
 	}))
 }
 
-// LatestProducers is the newest snapshot up to offset upTo that can be read: its offset and content (DecodeProducers).
-// NoOffset if there is none: the state is that of no producer at the start of the log, and all of it is to be replayed.
+// LatestProducers is the newest snapshot up to offset upTo that can be read: its offset and content
+// (DecodeProducers). NoOffset if there is none: the state is that of no producer at the start of the log,
+// and all of it is to be replayed.
 func (l *Log) LatestProducers(upTo batch.Offset) (batch.Offset, []byte, error) {
 	if err := l.wake(); err != nil {
 		return NoOffset, nil, err

@@ -121,8 +121,8 @@ func (l *Log) finishFlush(now int64, j *flushJob, err error) {
 	}
 }
 
-// Close flushes and closes the log so that the next start can trust it: the time index ends with the largest timestamp, all
-// entries are in the files, and the producers' state is in a snapshot at the end.
+// Close flushes and closes the log so that the next start can trust it: the time index ends with the largest
+// timestamp, all entries are in the files, and the producers' state is in a snapshot at the end.
 func (l *Log) Close() error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
@@ -165,8 +165,8 @@ func (l *Log) shut() {
 	}
 }
 
-// Delete renames the log's directory, so that another of its name can be made at once, and closes it. Dir.Sweep removes it
-// after file.delete.delay.ms.
+// Delete renames the log's directory, so that another of its name can be made at once, and closes it.
+// Dir.Sweep removes it after file.delete.delay.ms.
 func (l *Log) Delete() error { return l.putAside(suffixDirDelete) }
 
 // Stray puts a log aside that metadata says doesn't belong here: kept, not served.

@@ -196,7 +196,8 @@ func (x *index) last(fsys vfs.FS, name string) (e entry, ok bool, err error) {
 	return x.decode(b[:]), true, nil
 }
 
-// keep cuts the index to the entries before the first that good refuses, and the file with it. Only the writer calls it.
+// keep cuts the index to the entries before the first that good refuses, and the file with it. Only the
+// writer calls it.
 func (x *index) keep(fsys vfs.FS, name string, good func(prev, e entry) bool) error {
 	b, err := vfs.ReadFile(fsys, name)
 	if err != nil && !os.IsNotExist(err) {

@@ -12,7 +12,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// list reads the log's directory: which segments there are, after what a crash left of replacements and deletions is cleared.
+// list reads the log's directory: which segments there are, after what a crash left of replacements and
+// deletions is cleared.
 func (l *Log) list() error {
 	ents, err := l.dir.fs.ReadDir(l.Path())
 	if err != nil {
@@ -46,7 +47,8 @@ func unfinished(name string) bool {
 		strings.HasSuffix(name, suffixSwap)
 }
 
-// found makes the segments and the list of snapshots of a directory's names. Indexes without a log are removed.
+// found makes the segments and the list of snapshots of a directory's names. Indexes without a log are
+// removed.
 func (l *Log) found(names []string) ([]*segment, error) {
 	segs := make([]*segment, 0, 1)
 	for _, name := range names { // sorted: logs come before the indexes of larger bases, in order
@@ -80,8 +82,9 @@ func (l *Log) found(names []string) ([]*segment, error) {
 	return segs, nil
 }
 
-// clearUnfinished removes what a crash left of deletions and of replacements that weren't complete, and completes those that
-// were: their files have .swap names, and take the place of all segments that they span.
+// clearUnfinished removes what a crash left of deletions and of replacements that weren't complete, and
+// completes those that were: their files have .swap names, and take the place of all segments that they
+// span.
 func (l *Log) clearUnfinished(names []string) ([]string, error) {
 	firstCleaned := batch.Offset(math.MaxInt64)
 	for _, name := range names {
@@ -203,7 +206,8 @@ func (l *Log) load() error {
 		return err
 	}
 	if end < l.StartOffset() {
-		l.dir.warn("log ends before its start offset: starting anew there", "log", l.String(), "end", end, "start", l.StartOffset())
+		l.dir.warn("log ends before its start offset: starting anew there", "log", l.String(),
+			"end", end, "start", l.StartOffset())
 		return l.reset(l.StartOffset())
 	}
 	if claimed := l.EndOffset(); l.verifyFrom == math.MaxInt64 && claimed != end {
@@ -236,8 +240,8 @@ func (l *Log) loadEpochs() error {
 	return nil
 }
 
-// loadSegments learns every segment's size and, where the last shutdown wasn't clean, verifies what lies past the recovery
-// point: at the first batch that isn't whole the log is cut, and later segments go.
+// loadSegments learns every segment's size and, where the last shutdown wasn't clean, verifies what lies
+// past the recovery point: at the first batch that isn't whole the log is cut, and later segments go.
 func (l *Log) loadSegments() (end batch.Offset, err error) {
 	segs := l.segments()
 	for i, s := range segs {
@@ -253,7 +257,8 @@ func (l *Log) loadSegments() (end batch.Offset, err error) {
 			return 0, err
 		}
 		if !whole && sealed {
-			l.dir.warn("dropping the segments after the damage", "log", l.String(), "segments", len(segs)-i-1, "end", end)
+			l.dir.warn("dropping the segments after the damage", "log", l.String(),
+				"segments", len(segs)-i-1, "end", end)
 			kept := segs[: i+1 : i+1]
 			l.segs.Store(&kept)
 			return end, l.removeAll(segs[i+1:])
@@ -267,9 +272,11 @@ func (l *Log) loadSegments() (end batch.Offset, err error) {
 	return end, nil
 }
 
-// scanSegment makes the indexes, believed up to offset trusted, complete and finds the end, verifying batches from verifyFrom
-// on. Not whole: it was cut.
-func (l *Log) scanSegment(s *segment, trusted, verifyFrom batch.Offset) (end batch.Offset, whole bool, err error) {
+// scanSegment makes the indexes, believed up to offset trusted, complete and finds the end, verifying
+// batches from verifyFrom on. Not whole: it was cut.
+func (l *Log) scanSegment(
+	s *segment, trusted, verifyFrom batch.Offset,
+) (end batch.Offset, whole bool, err error) {
 	h, err := s.open()
 	if err != nil {
 		return 0, false, err
@@ -308,12 +315,15 @@ func (l *Log) scanSegment(s *segment, trusted, verifyFrom batch.Offset) (end bat
 	pos, err = walk(h, pos, size, func(b *header) bool { return b.last < verifyFrom && take(b) })
 	if err == nil && pos < size && verifyFrom < math.MaxInt64 {
 		s.synced = pos
-		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool { return verify(b, raw) == nil && take(b) })
+		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool {
+			return verify(b, raw) == nil && take(b)
+		})
 	}
 	if err != nil || pos == size {
 		return end, err == nil, err
 	}
-	l.dir.warn("cutting what is no whole batch off the log", "file", s.name(suffixLog), "position", pos, "bytes", size-pos)
+	l.dir.warn("cutting what is no whole batch off the log", "file", s.name(suffixLog),
+		"position", pos, "bytes", size-pos)
 	if err := s.txn.keep(s, end); err != nil {
 		return 0, false, err
 	}
@@ -322,8 +332,8 @@ func (l *Log) scanSegment(s *segment, trusted, verifyFrom batch.Offset) (end bat
 	return end, false, h.Truncate(pos)
 }
 
-// trustIndexes keeps the beginning of the indexes that makes sense and lies before verifyFrom, and returns the position of
-// the last batch that they know.
+// trustIndexes keeps the beginning of the indexes that makes sense and lies before verifyFrom, and returns
+// the position of the last batch that they know.
 func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, err error) {
 	size := s.size.Load()
 	limit := int64(math.MaxInt64) // after a clean stop: they are whole
@@ -360,7 +370,8 @@ func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, e
 	return pos, err
 }
 
-// cutIndexes keeps the entries that make sense and are below relative offset limit; all of them if there is no limit.
+// cutIndexes keeps the entries that make sense and are below relative offset limit; all of them if there is
+// no limit.
 func (s *segment) cutIndexes(limit, size int64) error {
 	if limit == math.MaxInt64 {
 		if err := s.offsets.load(s.fs(), s.name(suffixIndex)); err != nil {
@@ -368,7 +379,8 @@ func (s *segment) cutIndexes(limit, size int64) error {
 		}
 		return s.times.load(s.fs(), s.name(suffixTime))
 	}
-	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets none.
+	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets
+	// none.
 	if err := s.offsets.keep(s.fs(), s.name(suffixIndex), func(prev, e entry) bool {
 		return e.key > prev.key && e.val > max(prev.val, 0) && e.key < limit && e.val < size
 	}); err != nil {
@@ -417,7 +429,8 @@ func (l *Log) repair(s *segment) error {
 		return err
 	}
 	interval := l.cfg.Load().IndexIntervalBytes
-	if _, err := walk(h, 0, s.size.Load(), func(b *header) bool { s.note(b, interval); return true }); err != nil {
+	_, err = walk(h, 0, s.size.Load(), func(b *header) bool { s.note(b, interval); return true })
+	if err != nil {
 		return err
 	}
 	if s == l.active() {

@@ -28,9 +28,10 @@ type Spec struct {
 	Partition int32
 	Config    Config
 
-	// Producers encodes (AppendProducers) the state of the producers up to the log's end. It is called inside Append when the
-	// log rolls and inside Close, on the caller's goroutine, with whatever locks the caller holds. It returns nil if it has not
-	// loaded that state; the newest snapshot stays. No function at all: a log without producers.
+	// Producers encodes (AppendProducers) the state of the producers up to the log's end. It is called inside
+	// Append when the log rolls and inside Close, on the caller's goroutine, with whatever locks the caller
+	// holds. It returns nil if it has not loaded that state; the newest snapshot stays. No function at all: a
+	// log without producers.
 	Producers func(upTo batch.Offset) []byte
 }
 
@@ -179,8 +180,8 @@ func (l *Log) Epochs() ([]EpochEntry, error) {
 	return l.epochs.entries(), nil
 }
 
-// EndOffsetForEpoch answers OffsetForLeaderEpoch: the largest epoch up to e and the offset where it ends; NoEpoch and
-// NoOffset if e is newer than any.
+// EndOffsetForEpoch answers OffsetForLeaderEpoch: the largest epoch up to e and the offset where it ends;
+// NoEpoch and NoOffset if e is newer than any.
 func (l *Log) EndOffsetForEpoch(e batch.Epoch) (batch.Epoch, batch.Offset, error) {
 	if err := l.wake(); err != nil {
 		return NoEpoch, NoOffset, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-var quiet = DirOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: func() int64 { return 1_000_000 }}
+var quiet = DirOptions{Logger: slog.New(slog.DiscardHandler), Now: func() int64 { return 1_000_000 }}
 
 func openDir(t testing.TB, fsys vfs.FS) *Dir {
 	t.Helper()
@@ -45,7 +44,8 @@ func oneBatch(t testing.TB, base batch.Offset, n int, ts int64, e batch.Epoch) [
 	t.Helper()
 	recs := make([]batch.Record, n)
 	for i := range recs {
-		recs[i] = batch.Record{OffsetDelta: int32(i), TimestampDelta: int64(i), Value: fmt.Appendf(nil, "value %d", int(base)+i)}
+		recs[i] = batch.Record{OffsetDelta: int32(i), TimestampDelta: int64(i),
+			Value: fmt.Appendf(nil, "value %d", int(base)+i)}
 	}
 	b, err := batch.Build(nil, batch.NoProducer(base, e, ts), recs)
 	if err != nil {
@@ -114,7 +114,8 @@ func TestAppendReadReopen(t *testing.T) {
 	if l.Segments() < 3 {
 		t.Fatalf("%d segments", l.Segments())
 	}
-	for round, end := range []func(*Dir) error{func(d *Dir) error { return d.Close(7) }, (*Dir).Abandon, func(d *Dir) error { return d.Close(7) }} {
+	closed := func(d *Dir) error { return d.Close(7) }
+	for round, end := range []func(*Dir) error{closed, (*Dir).Abandon, closed} {
 		if err := end(d); err != nil {
 			t.Fatal(err)
 		}

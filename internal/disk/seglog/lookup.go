@@ -13,7 +13,8 @@ type TimedOffset struct {
 	Epoch     batch.Epoch // of the record's leader
 }
 
-// OffsetForTime finds the first record, at or after the start of the log, with a timestamp of at least ts. Not ok: none.
+// OffsetForTime finds the first record, at or after the start of the log, with a timestamp of at least ts.
+// Not ok: none.
 func (l *Log) OffsetForTime(ts int64, d *batch.Decompressor) (t TimedOffset, ok bool, err error) {
 	if err := l.wake(); err != nil {
 		return t, false, err
@@ -36,7 +37,9 @@ func (l *Log) OffsetForTime(ts int64, d *batch.Decompressor) (t TimedOffset, ok 
 }
 
 // forTime looks for a record with a timestamp of at least ts in one segment.
-func (s *segment) forTime(ts int64, start batch.Offset, d *batch.Decompressor) (t TimedOffset, ok bool, err error) {
+func (s *segment) forTime(
+	ts int64, start batch.Offset, d *batch.Decompressor,
+) (t TimedOffset, ok bool, err error) {
 	h, err := s.open()
 	if err != nil {
 		return t, false, err
@@ -74,8 +77,11 @@ func (s *segment) forTime(ts int64, start batch.Offset, d *batch.Decompressor) (
 	return t, ok, err
 }
 
-// firstRecord finds the first record of a batch with a timestamp of at least ts and an offset of at least start.
-func firstRecord(h *handle, b *header, ts int64, start batch.Offset, d *batch.Decompressor) (t TimedOffset, ok bool, err error) {
+// firstRecord finds the first record of a batch with a timestamp of at least ts and an offset of at least
+// start.
+func firstRecord(
+	h *handle, b *header, ts int64, start batch.Offset, d *batch.Decompressor,
+) (t TimedOffset, ok bool, err error) {
 	if b.magic < 2 {
 		return TimedOffset{b.last, b.maxTimestamp, b.epoch}, true, nil
 	}
@@ -102,7 +108,8 @@ func firstRecord(h *handle, b *header, ts int64, start batch.Offset, d *batch.De
 	return t, false, r.Err()
 }
 
-// MaxTimestamp finds the first record with the largest timestamp of the log. Not ok: the log has no timestamps.
+// MaxTimestamp finds the first record with the largest timestamp of the log. Not ok: the log has no
+// timestamps.
 func (l *Log) MaxTimestamp(d *batch.Decompressor) (t TimedOffset, ok bool, err error) {
 	if err := l.wake(); err != nil {
 		return t, false, err

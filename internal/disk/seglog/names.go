@@ -59,7 +59,8 @@ func parseSegmentName(name string) (base batch.Offset, suffix string, ok bool) {
 
 func logName(topic string, partition int32) string { return topic + "-" + strconv.Itoa(int(partition)) }
 
-// parseLogName is the inverse of logName: the last dash separates. Not ok: a foreign directory, or one put aside.
+// parseLogName is the inverse of logName: the last dash separates. Not ok: a foreign directory, or one put
+// aside.
 func parseLogName(name string) (topic string, partition int32, ok bool) {
 	i := strings.LastIndexByte(name, '-')
 	if i <= 0 || i == len(name)-1 {

@@ -54,7 +54,8 @@ func DecodeProducers(b []byte) ([]ProducerEntry, error) {
 		return nil, fmt.Errorf("%w: producer snapshot version", ErrCorrupt)
 	}
 	if sum := crc32.Checksum(b[6:], crc32.MakeTable(crc32.Castagnoli)); sum != be.Uint32(b[2:]) {
-		return nil, fmt.Errorf("%w: producer snapshot checksum %08x, computed %08x", ErrCorrupt, be.Uint32(b[2:]), sum)
+		return nil, fmt.Errorf("%w: producer snapshot checksum %08x, computed %08x", ErrCorrupt,
+			be.Uint32(b[2:]), sum)
 	}
 	n := int64(int32(be.Uint32(b[6:])))
 	if n < 0 || n*producerWidth != int64(len(b)-producerHeader) {

@@ -11,8 +11,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// Slice is a range of whole bytes of one segment's file: batches, the last one possibly cut. Its file stays open, and its
-// bytes readable, until Release. The zero Slice is empty.
+// Slice is a range of whole bytes of one segment's file: batches, the last one possibly cut. Its file stays
+// open, and its bytes readable, until Release. The zero Slice is empty.
 type Slice struct {
 	h   *handle
 	pos int64
@@ -73,9 +73,9 @@ func (s *Slice) Release() {
 	}
 }
 
-// Read finds the bytes from the batch that holds offset from, or the next one, up to the batch that holds bound, or the end
-// of the segment: at most maxBytes unless minOne asks for one whole batch however big. Nothing there yet: an empty slice.
-// Before the start or after the end of the log: ErrOffsetOutOfRange.
+// Read finds the bytes from the batch that holds offset from, or the next one, up to the batch that holds
+// bound, or the end of the segment: at most maxBytes unless minOne asks for one whole batch however big.
+// Nothing there yet: an empty slice. Before the start or after the end of the log: ErrOffsetOutOfRange.
 func (l *Log) Read(from, bound batch.Offset, maxBytes int, minOne bool) (Slice, error) {
 	if err := l.wake(); err != nil {
 		return Slice{}, err
@@ -157,8 +157,9 @@ func (s *Slice) limit(maxBytes int, minOne bool) error {
 	return nil
 }
 
-// Visit calls fn with every batch from the one that holds offset from to the end of the log, whole and in order, until fn
-// returns an error. The bytes are valid during the call. It is how an owner makes its state again from the newest snapshot.
+// Visit calls fn with every batch from the one that holds offset from to the end of the log, whole and in
+// order, until fn returns an error. The bytes are valid during the call. It is how an owner makes its state
+// again from the newest snapshot.
 func (l *Log) Visit(from batch.Offset, fn func(v batch.View) error) error {
 	if err := l.wake(); err != nil {
 		return err

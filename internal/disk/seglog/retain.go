@@ -6,8 +6,9 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// Retain deletes the oldest segments that retention no longer covers (broker.md 3.9), none of them with anything at or above
-// the high watermark, and returns how many. The start of the log moves before the files go.
+// Retain deletes the oldest segments that retention no longer covers (broker.md 3.9), none of them with
+// anything at or above the high watermark, and returns how many. The start of the log moves before the files
+// go.
 func (l *Log) Retain(now int64, hw batch.Offset) (int, error) {
 	if idle, err := l.retainsAll(now); idle || err != nil {
 		return 0, l.fault("retain", err)
@@ -88,7 +89,8 @@ func (l *Log) expired(now int64, hw batch.Offset) (int, error) {
 	return len(segs), nil
 }
 
-// tooOld says whether the segment's newest batch is past retention.ms. Without timestamps the file's time counts.
+// tooOld says whether the segment's newest batch is past retention.ms. Without timestamps the file's time
+// counts.
 func (s *segment) tooOld(now int64, cfg *Config) (bool, error) {
 	if cfg.RetentionMs < 0 {
 		return false, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// header is what the log needs to know of a batch, or of a message of the formats before (magic 0 and 1), which old logs hold.
+// header is what the log needs to know of a batch, or of a message of the formats before (magic 0 and 1),
+// which old logs hold.
 type header struct {
 	pos          int64
 	size         int64
@@ -27,7 +28,8 @@ const (
 	peek      = batch.HeaderSize
 )
 
-// parseHeader reads the header at the start of b, which is at pos of a file that ends at limit. Not ok: no whole batch there.
+// parseHeader reads the header at the start of b, which is at pos of a file that ends at limit. Not ok: no
+// whole batch there.
 func parseHeader(b []byte, pos, limit int64) (h header, ok bool) {
 	if len(b) < batch.LogOverhead+legacyMin {
 		return h, false
@@ -59,8 +61,8 @@ func parseHeader(b []byte, pos, limit int64) (h header, ok bool) {
 // chunks are buffers to walk files with.
 var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
-// walk calls fn with each whole batch's header in [pos, limit), until fn returns false or something else than a batch is met.
-// It returns where it stopped: limit if all is well.
+// walk calls fn with each whole batch's header in [pos, limit), until fn returns false or something else
+// than a batch is met. It returns where it stopped: limit if all is well.
 func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, error) {
 	buf := chunks.Get().(*[]byte)
 	defer chunks.Put(buf)

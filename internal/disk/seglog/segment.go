@@ -12,7 +12,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// segment is a file of batches with its indexes. Its content only grows; a truncated one is replaced by a new value.
+// segment is a file of batches with its indexes. Its content only grows; a truncated one is replaced by a
+// new value.
 type segment struct {
 	log  *Log
 	base batch.Offset
@@ -92,7 +93,8 @@ func (s *segment) begin(now int64, cfg *Config, end batch.Offset) {
 	s.tail.Store(r)
 }
 
-// full says whether n bytes up to offset last, the newest of time maxTime, must go to another segment (broker.md 3.6).
+// full says whether n bytes up to offset last, the newest of time maxTime, must go to another segment
+// (broker.md 3.6).
 func (s *segment) full(now, n int64, last batch.Offset, maxTime int64, cfg *Config) bool {
 	size := s.size.Load()
 	if size > cfg.SegmentBytes-n || int64(last-s.base) > math.MaxInt32 {
@@ -106,7 +108,8 @@ func (s *segment) full(now, n int64, last batch.Offset, maxTime int64, cfg *Conf
 		return true
 	}
 	// One entry of the time index is kept for the end.
-	return int64(s.offsets.count()) >= cfg.IndexBytes/offsetWidth || int64(s.times.count()) >= cfg.IndexBytes/timeWidth-1
+	return int64(s.offsets.count()) >= cfg.IndexBytes/offsetWidth ||
+		int64(s.times.count()) >= cfg.IndexBytes/timeWidth-1
 }
 
 // note adds a batch that was written at h.pos to the indexes, in memory.
@@ -193,8 +196,8 @@ func (s *segment) sync(size int64, sealed bool) error {
 	return s.times.sync(s.fs(), s.name(suffixTime))
 }
 
-// largest is the segment's largest timestamp and the last offset of the batch that has it; -1 if none is known. A sealed
-// segment's time index ends with them; that is believed only if the batch agrees.
+// largest is the segment's largest timestamp and the last offset of the batch that has it; -1 if none is
+// known. A sealed segment's time index ends with them; that is believed only if the batch agrees.
 func (s *segment) largest() (int64, batch.Offset, error) {
 	s.top.Lock()
 	defer s.top.Unlock()
@@ -244,7 +247,8 @@ func (s *segment) timed(h *handle, e entry) (pos int64, ok bool, err error) {
 	return pos, ok && hd.base <= o && hd.maxTimestamp == e.key, nil
 }
 
-// position is where the first batch starts whose last offset is o or later; the segment's size if there is none.
+// position is where the first batch starts whose last offset is o or later; the segment's size if there is
+// none.
 func (s *segment) position(o batch.Offset) (int64, error) {
 	size := s.size.Load()
 	var from int64
@@ -296,8 +300,8 @@ func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
 	return 0, nil
 }
 
-// indexed says whether b, the bytes at the position of e, may be what e points to: a batch that ends at its offset or, in logs
-// of older versions, whose indexes know whole appends, before it.
+// indexed says whether b, the bytes at the position of e, may be what e points to: a batch that ends at its
+// offset or, in logs of older versions, whose indexes know whole appends, before it.
 func (s *segment) indexed(e entry, b []byte) bool {
 	h, ok := parseHeader(b, e.val, s.size.Load())
 	return ok && h.base >= s.base && h.last <= s.base+batch.Offset(e.key)

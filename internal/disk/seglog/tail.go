@@ -6,8 +6,9 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// ring remembers where the last appends to a segment began, for readers at the end of the log. The newest mark is the end.
-// One writer, any number of readers, no lock: a reader that was overtaken by a whole round tries again.
+// ring remembers where the last appends to a segment began, for readers at the end of the log. The newest
+// mark is the end. One writer, any number of readers, no lock: a reader that was overtaken by a whole round
+// tries again.
 type ring struct {
 	n     atomic.Uint64 // marks ever made; the last is at n-1
 	marks [ringSize]struct {
@@ -26,7 +27,8 @@ func (r *ring) push(o batch.Offset, pos int64) {
 	r.n.Store(n + 1)
 }
 
-// floor is the newest mark at or before o, exact if there is one at o itself. Not ok: it is too far back for the ring.
+// floor is the newest mark at or before o, exact if there is one at o itself. Not ok: it is too far back for
+// the ring.
 func (r *ring) floor(o batch.Offset) (offset batch.Offset, pos int64, ok bool) {
 	n := r.n.Load()
 	for i := n; i > 0 && i+ringSize > n+1; i-- {

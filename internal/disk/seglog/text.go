@@ -77,7 +77,8 @@ func decodeOffsets(b []byte) ([]PartitionOffset, error) {
 	return out, nil
 }
 
-// checkpointLines checks the two lines that every checkpoint starts with and returns the others. An empty file has none.
+// checkpointLines checks the two lines that every checkpoint starts with and returns the others. An empty
+// file has none.
 func checkpointLines(b []byte) ([][]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -111,8 +112,14 @@ func LoadOffsets(fsys vfs.FS, name string) ([]PartitionOffset, error) {
 
 // SaveOffsets replaces an offset checkpoint durably. It sorts the entries.
 func SaveOffsets(fsys vfs.FS, name string, entries []PartitionOffset) error {
-	slices.SortFunc(entries, func(a, b PartitionOffset) int { return compareTP(a.TopicPartition, b.TopicPartition) })
+	sortOffsets(entries)
 	return vfs.WriteFile(fsys, name, encodeOffsets(entries))
+}
+
+func sortOffsets(entries []PartitionOffset) {
+	slices.SortFunc(entries, func(a, b PartitionOffset) int {
+		return compareTP(a.TopicPartition, b.TopicPartition)
+	})
 }
 
 // encodeEpochs writes a leader epoch checkpoint: version, count, lines of "epoch start".
@@ -184,7 +191,8 @@ func encodeClean(epoch int64) []byte {
 	return b
 }
 
-// decodeClean returns the broker epoch of the clean shutdown, -1 if the file doesn't say one (before 3.7 it was empty).
+// decodeClean returns the broker epoch of the clean shutdown, -1 if the file doesn't say one (before 3.7 it
+// was empty).
 func decodeClean(b []byte) int64 {
 	c := cleanShutdown{BrokerEpoch: -1}
 	if json.Unmarshal(b, &c) != nil || c.Version != 0 {

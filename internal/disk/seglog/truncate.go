@@ -6,8 +6,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// TruncateTo removes all batches that end at offset o or later; the next append is expected at o. A log that starts after o
-// becomes empty there.
+// TruncateTo removes all batches that end at offset o or later; the next append is expected at o. A log that
+// starts after o becomes empty there.
 func (l *Log) TruncateTo(o batch.Offset) error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
@@ -35,7 +35,8 @@ func (l *Log) truncateTo(o batch.Offset) error {
 	if err != nil {
 		return err
 	}
-	// First the shorter list, without the offsets that go: readers are never shown a place that is about to vanish.
+	// First the shorter list, without the offsets that go: readers are never shown a place that is about to
+	// vanish.
 	s := newSegment(l, old.base)
 	s.txn.exists = old.txn.exists
 	h, err := old.open()

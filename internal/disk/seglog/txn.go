@@ -139,7 +139,8 @@ func (x *txnIndex) sync(s *segment) error {
 	return f.Sync()
 }
 
-// AppendAborted records that a transaction was aborted by the marker at t.Last, which is the newest batch of the log.
+// AppendAborted records that a transaction was aborted by the marker at t.Last, which is the newest batch of
+// the log.
 func (l *Log) AppendAborted(t AbortedTxn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

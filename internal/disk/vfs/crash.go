@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Crash is what a power cut now could leave on the disk, chosen by seed. What was synced is there. What wasn't: with seed 0 it
-// is lost, with seed 1 it is kept; with any other, each directory keeps its first few changes, and of each file's writes
-// some are kept, some lost (leaving a hole of zeros if a later one is kept), some torn. The file system itself goes on.
+// Crash is what a power cut now could leave on the disk, chosen by seed. What was synced is there. What
+// wasn't: with seed 0 it is lost, with seed 1 it is kept; with any other, each directory keeps its first few
+// changes, and of each file's writes some are kept, some lost (leaving a hole of zeros if a later one is
+// kept), some torn. The file system itself goes on.
 func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()

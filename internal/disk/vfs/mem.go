@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory that remembers what was synced: Crash makes the one that a power cut would leave.
+// Mem is a file system in memory that remembers what was synced: Crash makes the one that a power cut would
+// leave.
 type Mem struct {
 	mu    sync.Mutex
 	root  *node

@@ -40,8 +40,8 @@ func (osFS) SyncDir(name string) error {
 	return d.Sync()
 }
 
-// Lock takes a flock on name, which goes away with the process however it ends. Java's locks are POSIX ones, which a flock
-// doesn't see: so that the two exclude each other, both kinds are taken.
+// Lock takes a flock on name, which goes away with the process however it ends. Java's locks are POSIX ones,
+// which a flock doesn't see: so that the two exclude each other, both kinds are taken.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package vfs is the one seam between durable things and the file system: the OS, a memory file system that can crash, and
-// scripted faults over either.
+// Package vfs is the one seam between durable things and the file system: the OS, a memory file system that
+// can crash, and scripted faults over either.
 package vfs
 
 import (
@@ -13,8 +13,9 @@ import (
 // ErrLocked says that another process holds a lock file.
 var ErrLocked = errors.New("locked by another process")
 
-// FS is a file system. Names are slash-separated paths, absolute or relative to the process, as package os takes them.
-// What a file holds is durable after File.Sync; that it is there under its name, after SyncDir of its directory.
+// FS is a file system. Names are slash-separated paths, absolute or relative to the process, as package os
+// takes them. What a file holds is durable after File.Sync; that it is there under its name, after SyncDir
+// of its directory.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Rename(from, to string) error
@@ -59,8 +60,8 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	return b[:n], err
 }
 
-// WriteFile makes data the content of name: all of it or, after a crash, what was there before. It goes through a file of the
-// same name with .tmp, a sync, a rename, and a sync of the directory.
+// WriteFile makes data the content of name: all of it or, after a crash, what was there before. It goes
+// through a file of the same name with .tmp, a sync, a rename, and a sync of the directory.
 func WriteFile(fsys FS, name string, data []byte) error {
 	tmp := name + ".tmp"
 	if err := WriteNew(fsys, tmp, data, true); err != nil {

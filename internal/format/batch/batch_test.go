@@ -181,13 +181,16 @@ func TestCheckRejects(t *testing.T) {
 		{"count and delta too big", crc(func(v View) { v.putCounts(3, 4) }), nil, CodeInvalidRecord, 0},
 		{"count and delta too small", crc(func(v View) { v.putCounts(1, 2) }), nil, CodeInvalidRecord, 0},
 		{"negative count", crc(func(v View) { v.putCounts(-2, -1) }), nil, CodeInvalidRecord, 0},
-		{"huge count", crc(func(v View) { v.putCounts(math.MaxInt32-1, math.MaxInt32) }), nil, CodeInvalidRecord, 0},
+		{"huge count", crc(func(v View) { v.putCounts(math.MaxInt32-1, math.MaxInt32) }), nil,
+			CodeInvalidRecord, 0},
 		{"control", crc(func(v View) { v[posAttributes+1] |= attrControl }), nil, CodeInvalidRecord, 0},
-		{"sequence", crc(func(v View) { binary.BigEndian.PutUint64(v[posProducerID:], 5) }), nil, CodeInvalidRecord, 0},
+		{"sequence", crc(func(v View) { binary.BigEndian.PutUint64(v[posProducerID:], 5) }), nil,
+			CodeInvalidRecord, 0},
 		{"codec", crc(func(v View) { v[posAttributes+1] |= 6 }), nil, CodeUnsupportedCompression, 0},
 		{"not gzip", crc(func(v View) { v[posAttributes+1] |= 1 }), nil, CodeCorruptMessage, 0},
 		{"record length", crc(func(v View) { v[HeaderSize] += 2 }), nil, CodeInvalidRecord, 0},
-		{"client's append time", crc(func(v View) { v[posAttributes+1] |= attrLogAppendTime }), nil, CodeInvalidTimestamp, 3},
+		{"client's append time", crc(func(v View) { v[posAttributes+1] |= attrLogAppendTime }), nil,
+			CodeInvalidTimestamp, 3},
 		{"too new", nil, func(r *Rules) { r.AfterMaxMs = 1 }, CodeInvalidTimestamp, 1},
 		{"too old", nil, func(r *Rules) { r.BeforeMaxMs = -2 }, CodeInvalidTimestamp, 2},
 		{"no key", nil, func(r *Rules) { r.Compacted = true }, CodeInvalidRecord, 1},
@@ -242,7 +245,8 @@ func TestForeignCompression(t *testing.T) {
 	raw := bytes.Repeat([]byte("some words that repeat, "), 20000)
 	var linked bytes.Buffer
 	w := lz4.NewWriter(&linked)
-	if err := w.Apply(lz4.BlockChecksumOption(true), lz4.ChecksumOption(true), lz4.SizeOption(uint64(len(raw)))); err != nil {
+	err := w.Apply(lz4.BlockChecksumOption(true), lz4.ChecksumOption(true), lz4.SizeOption(uint64(len(raw))))
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, _ = w.Write(raw)

@@ -35,7 +35,8 @@ type Meta struct {
 
 // NoProducer is the Meta of a batch without idempotence.
 func NoProducer(base Offset, epoch Epoch, ms int64) Meta {
-	return Meta{BaseOffset: base, LeaderEpoch: epoch, BaseTimestamp: ms, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1}
+	return Meta{BaseOffset: base, LeaderEpoch: epoch, BaseTimestamp: ms,
+		ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1}
 }
 
 // AppendRecord appends r's bytes to b.
@@ -77,8 +78,8 @@ func bytesLen(v []byte) int {
 	return varintLen(int64(len(v))) + len(v)
 }
 
-// Build appends one whole batch to dst: the records as given (their deltas too), compressed by m.Codec at the codec's
-// default level, with sizes, times and checksum filled in.
+// Build appends one whole batch to dst: the records as given (their deltas too), compressed by m.Codec at
+// the codec's default level, with sizes, times and checksum filled in.
 func Build(dst []byte, m Meta, recs []Record) ([]byte, error) {
 	if len(recs) == 0 {
 		return dst, fmt.Errorf("batch at offset %d without records", m.BaseOffset)
@@ -145,7 +146,8 @@ func (v View) putCounts(lastDelta, count int32) {
 // Meta reads back what Build wrote.
 func (v View) Meta() Meta {
 	return Meta{
-		BaseOffset: v.BaseOffset(), LeaderEpoch: v.LeaderEpoch(), BaseTimestamp: v.BaseTimestamp(), Codec: v.Codec(),
+		BaseOffset: v.BaseOffset(), LeaderEpoch: v.LeaderEpoch(),
+		BaseTimestamp: v.BaseTimestamp(), Codec: v.Codec(),
 		ProducerID: v.ProducerID(), ProducerEpoch: v.ProducerEpoch(), BaseSequence: v.BaseSequence(),
 		Transactional: v.Transactional(), Control: v.Control(), LogAppendTime: v.LogAppendTime(),
 	}

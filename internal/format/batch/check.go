@@ -54,9 +54,10 @@ func rejectf(code int16, format string, args ...any) *Reject {
 	return &Reject{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Check is everything that a leader asks of one batch of a client before it goes into the log (broker.md 3.3, 3.4): structure,
-// size, checksum, every record, timestamps, and the topic's codec. It may write the batch's maximum timestamp, timestamp type
-// and checksum in place. A good uncompressed batch costs one pass for the checksum, one over the records, and no allocation.
+// Check is everything that a leader asks of one batch of a client before it goes into the log (broker.md
+// 3.3, 3.4): structure, size, checksum, every record, timestamps, and the topic's codec. It may write the
+// batch's maximum timestamp, timestamp type and checksum in place. A good uncompressed batch costs one pass
+// for the checksum, one over the records, and no allocation.
 func Check(v View, now int64, r *Rules, d *Decompressor) (Checked, *Reject) {
 	if rej := checkHeader(v, r); rej != nil {
 		return Checked{}, rej
@@ -93,14 +94,15 @@ func Check(v View, now int64, r *Rules, d *Decompressor) (Checked, *Reject) {
 // checkHeader is what can be told without the records; the checksum comes after the cheap tests.
 func checkHeader(v View, r *Rules) *Reject {
 	if len(v) < HeaderSize || v.Size() != len(v) {
-		return rejectf(CodeCorruptMessage, "Record batch of %d bytes is smaller than its header or than it says", len(v))
+		return rejectf(CodeCorruptMessage, "Record batch of %d bytes is smaller than its header or than it says",
+			len(v))
 	}
 	if v.Magic() != 2 {
 		return rejectf(CodeInvalidRecord, "Record batches of magic %d can't be written, only of magic 2", v.Magic())
 	}
 	if v.BaseOffset() != 0 {
-		return rejectf(CodeInvalidRecord, "The baseOffset of the record batch in the append should be 0, but it is %d",
-			v.BaseOffset())
+		return rejectf(CodeInvalidRecord,
+			"The baseOffset of the record batch in the append should be 0, but it is %d", v.BaseOffset())
 	}
 	if len(v) > r.MaxBytes {
 		return rejectTooLarge(len(v), r)
@@ -115,7 +117,8 @@ func checkHeader(v View, r *Rules) *Reject {
 	case count <= 0:
 		return rejectf(CodeInvalidRecord, "Invalid reported count for record batch: %d", count)
 	case count != last+1:
-		return rejectf(CodeInvalidRecord, "Inconsistent batch offset range [0, %d] and count of records %d", last, count)
+		return rejectf(CodeInvalidRecord, "Inconsistent batch offset range [0, %d] and count of records %d",
+			last, count)
 	case v.Control():
 		return rejectf(CodeInvalidRecord, "Clients are not allowed to write control records")
 	case v.ProducerID() >= 0 && v.BaseSequence() < 0:
@@ -129,7 +132,8 @@ func checkHeader(v View, r *Rules) *Reject {
 
 func rejectTooLarge(n int, r *Rules) *Reject {
 	return rejectf(CodeMessageTooLarge,
-		"The record batch size in the append is %d bytes which exceeds the maximum configured value of %d", n, r.MaxBytes)
+		"The record batch size in the append is %d bytes which exceeds the maximum configured value of %d",
+		n, r.MaxBytes)
 }
 
 func rejectDecoding(err error) *Reject {
@@ -262,7 +266,8 @@ func (l *limits) explainRecords(v View, raw []byte, r *Rules, now int64) *Reject
 	if rej.Code == CodeInvalidTimestamp {
 		rej.Message = "One or more records have been rejected due to invalid timestamp"
 	} else {
-		rej.Message = fmt.Sprintf("One or more records have been rejected due to %d record errors in total", len(rej.Records))
+		rej.Message = fmt.Sprintf("One or more records have been rejected due to %d record errors in total",
+			len(rej.Records))
 	}
 	return rej
 }
@@ -328,7 +333,8 @@ func Verify(v View) error {
 		return fmt.Errorf("%w: checksum %08x at offset %d, computed %08x", ErrCorrupt, v.CRC(), v.BaseOffset(), sum)
 	}
 	if v.LastOffsetDelta() < 0 || v.Count() < 0 {
-		return fmt.Errorf("%w: %d records up to +%d at offset %d", ErrCorrupt, v.Count(), v.LastOffsetDelta(), v.BaseOffset())
+		return fmt.Errorf("%w: %d records up to +%d at offset %d", ErrCorrupt,
+			v.Count(), v.LastOffsetDelta(), v.BaseOffset())
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DefaultLevel asks for a codec's default level. Levels count as Kafka's keys do (gzip 1-9, lz4 1-17, zstd -131072-22).
+// DefaultLevel asks for a codec's default level. Levels count as Kafka's keys do (gzip 1-9, lz4 1-17, zstd
+// -131072-22).
 const DefaultLevel = -1 << 31
 
 // DefaultMaxBytes bounds what one batch may decompress to unless told otherwise.
@@ -19,7 +20,8 @@ const DefaultMaxBytes = 128 << 20
 // ErrTooBig says that a batch decompresses to more than the Decompressor's bound.
 var ErrTooBig = fmt.Errorf("%w: decompresses to more than allowed", ErrCorrupt)
 
-// Decompressor decodes batches within a bound. The zero value is ready, nil means a shared one; safe for concurrent use.
+// Decompressor decodes batches within a bound. The zero value is ready, nil means a shared one; safe for
+// concurrent use.
 type Decompressor struct {
 	MaxBytes int // of one decompressed batch; 0: DefaultMaxBytes. Set before use
 

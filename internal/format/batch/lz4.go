@@ -10,8 +10,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// The lz4 frame format, spoken here rather than through the library's streams: a batch is one frame in memory, so that blocks
-// decode straight into the result and encode straight out of the source.
+// The lz4 frame format, spoken here rather than through the library's streams: a batch is one frame in
+// memory, so that blocks decode straight into the result and encode straight out of the source.
 const (
 	lz4Magic      = 0x184D2204
 	lz4Block      = 64 << 10
@@ -57,7 +57,8 @@ func lz4To(dst []byte, level int, src []byte) ([]byte, error) {
 	return append(dst, 0, 0, 0, 0), nil
 }
 
-// lz4Compressor is a pooled compressor: Kafka's default level 9 is the fast one, others search longer the higher they are.
+// lz4Compressor is a pooled compressor: Kafka's default level 9 is the fast one, others search longer the
+// higher they are.
 func lz4Compressor(level int) (compress func(src, dst []byte) (int, error), done func()) {
 	if level == DefaultLevel || level == 9 {
 		c, ok := lz4Fast.Get().(*lz4.Compressor)
@@ -90,7 +91,8 @@ func readLZ4Header(src []byte) (f lz4Frame, rest []byte, err error) {
 		n += 8
 	}
 	size := src[5] >> 4 & 7
-	if f.flags&lz4FlagVersionMask != lz4FlagVersion || f.flags&lz4FlagDictID != 0 || size < 4 || len(src) < 4+n+1 {
+	known := f.flags&lz4FlagVersionMask == lz4FlagVersion && f.flags&lz4FlagDictID == 0 && size >= 4
+	if !known || len(src) < 4+n+1 {
 		return f, src, fmt.Errorf("%w: lz4 frame descriptor", ErrCorrupt)
 	}
 	if byte(xxh32(src[4:4+n])>>8) != src[4+n] {
@@ -100,7 +102,8 @@ func readLZ4Header(src []byte) (f lz4Frame, rest []byte, err error) {
 	return f, src[4+n+1:], nil
 }
 
-// unlz4 appends the first frame's content. Its content checksum is not compared: the batch's own covers the same bytes.
+// unlz4 appends the first frame's content. Its content checksum is not compared: the batch's own covers the
+// same bytes.
 func unlz4(dst, src []byte, limit int) ([]byte, error) {
 	f, src, err := readLZ4Header(src)
 	if err != nil {
@@ -170,7 +173,8 @@ func xxh32(b []byte) uint32 {
 			v3 = bits.RotateLeft32(v3+le(b[8:])*p2, 13) * p1
 			v4 = bits.RotateLeft32(v4+le(b[12:])*p2, 13) * p1
 		}
-		h = bits.RotateLeft32(v1, 1) + bits.RotateLeft32(v2, 7) + bits.RotateLeft32(v3, 12) + bits.RotateLeft32(v4, 18)
+		h = bits.RotateLeft32(v1, 1) + bits.RotateLeft32(v2, 7) +
+			bits.RotateLeft32(v3, 12) + bits.RotateLeft32(v4, 18)
 	}
 	h += n
 	for ; len(b) >= 4; b = b[4:] {

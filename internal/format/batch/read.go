@@ -14,7 +14,8 @@ type Reader struct {
 	pooled *[]byte
 }
 
-// Records starts reading the batch's records, decompressed through d if need be (nil: a shared one with default bounds).
+// Records starts reading the batch's records, decompressed through d if need be (nil: a shared one with
+// default bounds).
 func (v View) Records(d *Decompressor) (Reader, error) {
 	n := v.Count()
 	if n < 0 {
@@ -31,8 +32,9 @@ func (v View) Records(d *Decompressor) (Reader, error) {
 	return Reader{b: *buf, left: n, pooled: buf}, nil
 }
 
-// Next reads the next record into rec, whose Headers slice it reuses. Keys, values and header keys alias the batch (or the
-// reader's buffer): they are valid until the batch changes or the reader is closed. False: the end, or Err.
+// Next reads the next record into rec, whose Headers slice it reuses. Keys, values and header keys alias the
+// batch (or the reader's buffer): they are valid until the batch changes or the reader is closed. False: the
+// end, or Err.
 func (r *Reader) Next(rec *Record) bool {
 	if r.left <= 0 || r.err != nil {
 		if r.left == 0 && r.err == nil && r.p != len(r.b) {

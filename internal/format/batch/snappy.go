@@ -9,8 +9,9 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// Java's snappy clients frame blocks with a header of their own (xerial's): magic, version, lowest compatible version, then
-// blocks of i32 length + snappy block. Others send one bare block; both are read, the framed one is written.
+// Java's snappy clients frame blocks with a header of their own (xerial's): magic, version, lowest
+// compatible version, then blocks of i32 length + snappy block. Others send one bare block; both are read,
+// the framed one is written.
 const (
 	xerialMagic  = "\x82SNAPPY\x00"
 	xerialHeader = "\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"

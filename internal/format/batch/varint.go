@@ -2,7 +2,8 @@ package batch
 
 import "math/bits"
 
-// varint reads one zig-zag number at b[p]. Next is -1 if there is none, and then so it stays: callers check once a record.
+// varint reads one zig-zag number at b[p]. Next is -1 if there is none, and then so it stays: callers check
+// once a record.
 func varint(b []byte, p int) (v int64, next int) {
 	if uint(p) < uint(len(b)) && b[p] < 0x80 {
 		return int64(b[p]>>1) ^ -int64(b[p]&1), p + 1
