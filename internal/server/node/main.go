@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -35,12 +36,6 @@ func run(file string, overrides []string, out, errs io.Writer) int {
 	log := logs.Named("node")
 	for _, w := range warnings {
 		log.Warn(w)
-	}
-	if file == "" {
-		if err := formatEmbedded(cfg); err != nil {
-			fmt.Fprintln(errs, err)
-			return 1
-		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -102,7 +97,11 @@ func (n *Node) banner() string {
 	}
 	s := fmt.Sprintf("\nKalda is running: Kafka clients connect to %s. Data is in %s.\n", addr, n.cfg.LogDirs[0])
 	if n.cfg.HTTPListener != "" {
-		s += fmt.Sprintf("Metrics: http://%s/metrics, health: http://%s/health/ready\n", n.cfg.HTTPListener, n.cfg.HTTPListener)
+		http := n.cfg.HTTPListener
+		if strings.HasPrefix(http, ":") {
+			http = "localhost" + http
+		}
+		s += fmt.Sprintf("Metrics: http://%[1]s/metrics, health: http://%[1]s/health/ready\n", http)
 	}
 	return s + fmt.Sprintf(`Try, in another terminal:
   kalda topics --bootstrap-server %[1]s --create --topic hello --partitions 3

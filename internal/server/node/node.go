@@ -37,6 +37,7 @@ type Node struct {
 	ctl     *controller.Controller // nil without the controller role
 	loader  *controller.Loader     // nil with it
 	broker  *broker.Broker         // nil without the broker role
+	groups  groups
 	channel *channel
 	life    *lifecycle
 	console *console.Server // nil when off
@@ -173,6 +174,8 @@ func (n *Node) buildBroker() error {
 	}
 	c.Topic = n.topicConfig
 	c.Forward = n.channel
+	n.groups = n.buildGroups()
+	c.Groups = n.groups
 	c.Logs, c.Log, c.Metrics = n.logs, n.logs.Named("broker"), &n.metrics.broker
 	var err error
 	if n.broker, err = broker.New(c); err != nil {
