@@ -51,8 +51,8 @@ compat-smoke: ## Apache's own tools alone, under three minutes (needs java and m
 bench: ## microbenchmarks, in benchstat's format
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
-dist: build ## a folder laid out like Apache's: dist/kalda/bin, dist/kalda/config
-	tools/dist.sh
+dist: build ## a folder laid out like Apache's: dist/kalda-VERSION, and a link dist/kalda
+	packaging/dist.sh
 
 check: ## what CI runs: format, lint, tests, simulation, race, short fuzz, compat smoke
 	$(MAKE) fmt-check lint test

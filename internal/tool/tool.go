@@ -117,16 +117,28 @@ func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)", serverStart},
+		{"kafka-server-stop", "stop the nodes on this machine", serverStop},
 		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
 		{"kafka-console-producer", "write lines from standard input to a topic", consoleProducer},
 		{"kafka-console-consumer", "print the records of topics", consoleConsumer},
 		{"kafka-consumer-groups", "list, describe, delete groups and move their offsets", consumerGroups},
+		{"kafka-get-offsets", "print offsets of topics by position or time", getOffsets},
+		{"kafka-run-class", "run a tool by the name of Apache's class", runClass},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}
 }
 
-func help(env *Env, _ []string) int {
+// help lists the tools; --names gives the bare names of Apache's, one a line, which the packaging script reads.
+func help(env *Env, args []string) int {
+	if len(args) > 0 && args[0] == "--names" {
+		for _, t := range Tools() {
+			if strings.HasPrefix(t.Name, "kafka-") {
+				fmt.Fprintln(env.Out, t.Name)
+			}
+		}
+		return 0
+	}
 	fmt.Fprint(env.Out, helpHead)
 	for _, t := range Tools() {
 		fmt.Fprintf(env.Out, "  %-28s %s\n", t.Name, t.Short)

@@ -11,7 +11,11 @@ var Version = "0.1.0-dev"
 // KafkaVersion is the version of Apache Kafka that this build stands in for.
 const KafkaVersion = "4.4.0"
 
-func version(env *Env, _ []string) int {
+func version(env *Env, args []string) int {
+	if len(args) > 0 && args[0] == "--short" {
+		fmt.Fprintln(env.Out, Version)
+		return 0
+	}
 	fmt.Fprintln(env.Out, versionLine())
 	return 0
 }

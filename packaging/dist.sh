@@ -1,0 +1,40 @@
+#!/bin/sh
+# dist.sh [binary [folder]]: lays the binary out as Apache Kafka's download is: bin/*.sh, config/*.properties.
+# The scripts are generated from the binary's own list of tools, so that they never name one that is missing.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+binary=${1-$root/bin/kalda}
+version=$("$binary" version --short)
+to=${2-$root/dist/kalda-$version}
+
+rm -rf "$to"
+mkdir -p "$to/bin" "$to/config"
+cp "$binary" "$to/bin/kalda"
+cp -R "$root/packaging/config/." "$to/config/"
+cp "$root/packaging/README.txt" "$to/README.txt"
+for f in LICENSE NOTICE; do
+  if [ -e "$root/$f" ]; then cp "$root/$f" "$to/"; fi
+done
+
+for tool in $("$binary" help --names); do
+  cat >"$to/bin/$tool.sh" <<'SCRIPT'
+#!/bin/sh
+# Runs the binary beside this script as the tool that the script is named after. Links are followed.
+self=$0
+while [ -h "$self" ]; do
+  link=$(readlink "$self")
+  case $link in
+    /*) self=$link ;;
+    *) self=$(dirname "$self")/$link ;;
+  esac
+done
+exec "$(cd "$(dirname "$self")" && pwd)/kalda" "$(basename "$self" .sh)" "$@"
+SCRIPT
+  chmod 755 "$to/bin/$tool.sh"
+done
+
+if [ $# -lt 2 ]; then
+  rm -rf "$root/dist/kalda"
+  ln -s "$(basename "$to")" "$root/dist/kalda"
+fi
+echo "$to"
