@@ -65,7 +65,7 @@ func (c *Controller) registerBroker(r *request, q *kmsg.BrokerRegistrationReques
 	recs, epoch, f := p.RegisterBroker(in)
 	if !f.OK() {
 		c.cfg.Logger.Warn("refused to register a broker", "broker", b.ID, "code", f.Code, "why", f.Message)
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrBrokerRegistrationResponse()
@@ -102,7 +102,7 @@ func (c *Controller) heartbeat(r *request, q *kmsg.BrokerHeartbeatRequest) {
 	}
 	recs, res := p.Heartbeat(in)
 	if !res.OK() {
-		r.reply(failure(q, res.Code, res.Message))
+		r.reply(Refuse(q, res.Code, res.Message))
 		return
 	}
 	resp := kmsg.NewPtrBrokerHeartbeatResponse()
@@ -139,7 +139,7 @@ func (c *Controller) lowestActive(img *meta.Image) int64 {
 func (c *Controller) unregisterBroker(r *request, q *kmsg.UnregisterBrokerRequest) {
 	recs, f := c.planner(r.w).UnregisterBroker(meta.NodeID(q.BrokerID))
 	if !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrUnregisterBrokerResponse()
@@ -150,7 +150,7 @@ func (c *Controller) unregisterBroker(r *request, q *kmsg.UnregisterBrokerReques
 func (c *Controller) allocateProducerIDs(r *request, q *kmsg.AllocateProducerIDsRequest) {
 	recs, start, f := c.planner(r.w).AllocateProducerIDs(meta.NodeID(q.BrokerID), q.BrokerEpoch)
 	if !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrAllocateProducerIDsResponse()
@@ -172,7 +172,7 @@ func (c *Controller) registerController(r *request, q *kmsg.ControllerRegistrati
 	}
 	recs, f := c.planner(r.w).RegisterController(in)
 	if !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrControllerRegistrationResponse()
@@ -183,12 +183,12 @@ func (c *Controller) registerController(r *request, q *kmsg.ControllerRegistrati
 func (c *Controller) unregisterController(r *request, q *kmsg.UnregisterControllerRequest) {
 	id := meta.NodeID(q.ControllerID)
 	if id == c.cfg.NodeID {
-		r.reply(failure(q, kerr.InvalidRequest, "Controller cannot unregister itself while it is active."))
+		r.reply(Refuse(q, kerr.InvalidRequest, "Controller cannot unregister itself while it is active."))
 		return
 	}
 	recs, f := c.planner(r.w).UnregisterController(id)
 	if !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrUnregisterControllerResponse()

@@ -150,7 +150,8 @@ func TestFirstRecordsAreApaches(t *testing.T) {
 	if !slices.EqualFunc(got[1:7], want, bytes.Equal) {
 		t.Error("features differ")
 	}
-	if f.c.Image().MetadataVersion() != 33 || f.c.Image().Config(meta.ConfigBroker, "")["min.insync.replicas"] != "1" {
+	defaults := f.c.Image().Config(meta.ConfigBroker, "")
+	if f.c.Image().MetadataVersion() != 33 || defaults["min.insync.replicas"] != "1" {
 		t.Error("image", f.c.Image().Features())
 	}
 }
@@ -202,8 +203,8 @@ func TestLostLeadershipDropsWhatIsPending(t *testing.T) {
 	}
 }
 
-// TestRestartServesAtOnce: after SIGKILL, the only node's broker gets its id back without waiting for the session to run out,
-// and leads again what it led, at once.
+// TestRestartServesAtOnce: after SIGKILL, the only node's broker gets its id back without waiting for the
+// session to run out, and leads again what it led, at once.
 func TestRestartServesAtOnce(t *testing.T) {
 	f := newFixture(t)
 	f.beat(1, f.register(1, 1), false)
@@ -222,7 +223,8 @@ func TestRestartServesAtOnce(t *testing.T) {
 			t.Errorf("partition %d: %+v", n, p)
 		}
 	}
-	if r := do[*kmsg.BrokerRegistrationResponse](f, registration(1, 3)); r.ErrorCode != int16(kerr.DuplicateBrokerRegistration) {
+	r := do[*kmsg.BrokerRegistrationResponse](f, registration(1, 3))
+	if r.ErrorCode != int16(kerr.DuplicateBrokerRegistration) {
 		t.Error("a third incarnation while the second lives", r)
 	}
 }
@@ -276,7 +278,8 @@ func TestAllocateProducerIDs(t *testing.T) {
 	req := kmsg.NewPtrAllocateProducerIDsRequest()
 	req.BrokerID, req.BrokerEpoch = 1, f.register(1, 1)
 	for i := range int64(3) {
-		if r := do[*kmsg.AllocateProducerIDsResponse](f, req); r.ErrorCode != 0 || r.ProducerIDStart != i*1000 || r.ProducerIDLen != 1000 {
+		r := do[*kmsg.AllocateProducerIDsResponse](f, req)
+		if r.ErrorCode != 0 || r.ProducerIDStart != i*1000 || r.ProducerIDLen != 1000 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -16,7 +16,7 @@ func (c *Controller) notController(req kmsg.Request) kmsg.Response {
 			message = fmt.Sprintf("The active controller appears to be node %d.", id)
 		}
 	}
-	return failure(req, kerr.NotController, message)
+	return Refuse(req, kerr.NotController, message)
 }
 
 // NotController says that a response tells that this node isn't the active controller: whoever forwarded
@@ -64,8 +64,9 @@ func errorCode(resp kmsg.Response) *int16 {
 	return nil
 }
 
-// failure answers a whole request with one error, on each of its items if the API has no other place for it.
-func failure(req kmsg.Request, code kerr.Code, message string) kmsg.Response {
+// Refuse answers a whole request with one error, on each of its items if the API has no other place for it.
+// Also for a node that could not bring a request to the active controller.
+func Refuse(req kmsg.Request, code kerr.Code, message string) kmsg.Response {
 	f := meta.Failure{Code: code, Message: message}
 	switch q := req.(type) {
 	case *kmsg.CreateTopicsRequest:

@@ -53,7 +53,7 @@ func (c *Controller) handle(r *request) {
 	case *kmsg.UnregisterControllerRequest:
 		c.unregisterController(r, q)
 	default:
-		r.reply(failure(r.req, kerr.UnsupportedVersion, "Unsupported ApiKey"))
+		r.reply(Refuse(r.req, kerr.UnsupportedVersion, "Unsupported ApiKey"))
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *Controller) planner(w quorum.Writer) *meta.Planner {
 // for whatever it was planned on.
 func (c *Controller) write(r *request, recs [][]byte, resp kmsg.Response) {
 	if len(recs) > c.cfg.MaxRequestRecords {
-		r.reply(failure(r.req, kerr.PolicyViolation, "Unable to perform excessively large batch operation."))
+		r.reply(Refuse(r.req, kerr.PolicyViolation, "Unable to perform excessively large batch operation."))
 		return
 	}
 	c.writeInternal(r, recs, resp)
@@ -76,7 +76,7 @@ func (c *Controller) write(r *request, recs [][]byte, resp kmsg.Response) {
 func (c *Controller) writeInternal(r *request, recs [][]byte, resp kmsg.Response) {
 	if err := c.append(r.w, recs); err != nil {
 		c.cfg.Logger.Error("can't write metadata", "error", err)
-		r.reply(failure(r.req, kerr.UnknownServerError, ""))
+		r.reply(Refuse(r.req, kerr.UnknownServerError, ""))
 		return
 	}
 	c.lead.park(parked{req: r.req, reply: r.reply, resp: resp})

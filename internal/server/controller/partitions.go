@@ -11,7 +11,7 @@ func (c *Controller) alterPartition(r *request, q *kmsg.AlterPartitionRequest) {
 	p := c.planner(r.w)
 	broker := meta.NodeID(q.BrokerID)
 	if f := p.CheckEpoch(broker, q.BrokerEpoch); !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrAlterPartitionResponse()
@@ -72,7 +72,7 @@ func (c *Controller) assignDirectories(r *request, q *kmsg.AssignReplicasToDirsR
 	p := c.planner(r.w)
 	broker := meta.NodeID(q.BrokerID)
 	if f := p.CheckEpoch(broker, q.BrokerEpoch); !f.OK() {
-		r.reply(failure(q, f.Code, f.Message))
+		r.reply(Refuse(q, f.Code, f.Message))
 		return
 	}
 	resp := kmsg.NewPtrAssignReplicasToDirsResponse()
@@ -100,7 +100,7 @@ func (c *Controller) assignDirectories(r *request, q *kmsg.AssignReplicasToDirsR
 
 func (c *Controller) electLeaders(r *request, q *kmsg.ElectLeadersRequest) {
 	if q.ElectionType != 0 && q.ElectionType != 1 {
-		r.reply(failure(q, kerr.InvalidRequest, "Unknown election type"))
+		r.reply(Refuse(q, kerr.InvalidRequest, "Unknown election type"))
 		return
 	}
 	p := c.planner(r.w)
