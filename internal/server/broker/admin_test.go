@@ -317,7 +317,9 @@ func TestApiVersionsChecksTheClient(t *testing.T) {
 		{3, "a-b.c", "", -1, kerr.None}, {3, "", "", -1, kerr.InvalidRequest}, {3, "-a", "", -1,
 			kerr.InvalidRequest},
 		{4, "a b", "", -1, kerr.InvalidRequest}, {5, "a", "cluster", 1, kerr.None},
-		{5, "a", "other", -1, kerr.RebootstrapRequired}, {5, "a", "", 2, kerr.RebootstrapRequired},
+		{5, "a", "other", 1, kerr.RebootstrapRequired},
+		{5, "a", "cluster", 2, kerr.RebootstrapRequired}, {5, "a", "cluster", -1, kerr.InvalidRequest},
+		{5, "a", "", 1, kerr.InvalidRequest}, {5, "a", "", -1, kerr.None},
 	} {
 		req := kmsg.NewPtrApiVersionsRequest()
 		req.Version, req.ClientSoftwareName, req.ClientSoftwareVersion, req.NodeID = c.version, c.name, "1", c.node

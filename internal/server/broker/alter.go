@@ -81,7 +81,9 @@ func (b *Broker) judge(changes []change, validateOnly bool) {
 		case kmsg.ConfigResourceTypeBroker:
 			b.judgeBroker(c)
 		case kmsg.ConfigResourceTypeTopic:
-			if text := badName(c.name); text != "" && c.name != "" {
+			if c.name == "" {
+				c.refuse(kerr.InvalidRequest, "Default topic resources are not allowed.")
+			} else if text := badName(c.name); text != "" {
 				c.refuse(kerr.InvalidTopicException, text)
 			}
 		}

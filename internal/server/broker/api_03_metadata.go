@@ -16,7 +16,7 @@ func (b *Broker) serveMetadata(r *wire.Request) {
 	if !r.Decode(req) {
 		return
 	}
-	if r.Version < 12 && !byNameOnly(req) {
+	if !wellNamed(req) {
 		r.Reply(refuseMetadata(req))
 		return
 	}
@@ -27,10 +27,12 @@ func (b *Broker) serveMetadata(r *wire.Request) {
 	r.Reply(b.metadata(r, req))
 }
 
-// byNameOnly tells whether every topic of a request has a name and no id, as versions before 12 must.
-func byNameOnly(req *kmsg.MetadataRequest) bool {
+// wellNamed tells whether every topic of a request has a name and no id, or from version 12 on one of the
+// two.
+func wellNamed(req *kmsg.MetadataRequest) bool {
 	for i := range req.Topics {
-		if req.Topics[i].Topic == nil || req.Topics[i].TopicID != noID {
+		named, byID := req.Topics[i].Topic != nil, req.Topics[i].TopicID != noID
+		if !named && !byID || req.Version < 12 && (!named || byID) {
 			return false
 		}
 	}
@@ -89,7 +91,7 @@ func (b *Broker) metadata(r *wire.Request, req *kmsg.MetadataRequest) *kmsg.Meta
 	resp.Topics = v.topics(req)
 	if req.IncludeTopicAuthorizedOperations {
 		for i := range resp.Topics {
-			if resp.Topics[i].ErrorCode == 0 {
+			if resp.Topics[i].Topic != nil {
 				resp.Topics[i].AuthorizedOperations = topicOperations
 			}
 		}

@@ -25,20 +25,29 @@ func (b *Broker) ServeApiVersions(r *wire.Request) {
 		}
 		r.Conn.Software, r.Conn.SoftwareVers = req.ClientSoftwareName, req.ClientSoftwareVersion
 	}
-	if r.Version >= 5 && b.misrouted(req) {
-		resp.ErrorCode = int16(kerr.RebootstrapRequired)
-		r.Reply(resp)
-		return
+	if r.Version >= 5 {
+		if code := b.meant(req); code != kerr.None {
+			resp.ErrorCode = int16(code)
+			r.Reply(resp)
+			return
+		}
 	}
 	resp.ApiKeys = r.Conn.Table().Rows()
 	b.fillFeatures(resp, r.Version)
 	r.Reply(resp)
 }
 
-// misrouted tells whether the client meant another node than this one (KIP-1242).
-func (b *Broker) misrouted(req *kmsg.ApiVersionsRequest) bool {
-	return req.ClusterID != nil && *req.ClusterID != b.cfg.ClusterID ||
-		req.NodeID >= 0 && req.NodeID != int32(b.cfg.NodeID)
+// meant checks whether the client meant this node (KIP-1242): it names cluster and node, or neither.
+func (b *Broker) meant(req *kmsg.ApiVersionsRequest) kerr.Code {
+	switch {
+	case req.ClusterID == nil && req.NodeID == -1:
+		return kerr.None
+	case req.ClusterID == nil || req.NodeID == -1:
+		return kerr.InvalidRequest
+	case *req.ClusterID != b.cfg.ClusterID || req.NodeID != int32(b.cfg.NodeID):
+		return kerr.RebootstrapRequired
+	}
+	return kerr.None
 }
 
 // isSoftwareName accepts letters, digits, dashes and dots that begin and end with a letter or a digit.

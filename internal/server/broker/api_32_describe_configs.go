@@ -140,7 +140,7 @@ func configRows(
 	rows := make([]kmsg.DescribeConfigsResponseResourceConfig, 0, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		if names != nil && !slices.Contains(names, e.Key.Name) {
+		if len(names) > 0 && !slices.Contains(names, e.Key.Name) {
 			continue
 		}
 		row := kmsg.NewDescribeConfigsResponseResourceConfig()

@@ -19,7 +19,7 @@ func (b *Broker) serveDescribeTopicPartitions(r *wire.Request) {
 		return
 	}
 	resp := kmsg.NewPtrDescribeTopicPartitionsResponse()
-	if c := req.Cursor; c != nil && c.Partition < 0 {
+	if !validCursor(req) {
 		for _, q := range req.Topics {
 			t := kmsg.NewDescribeTopicPartitionsResponseTopic()
 			t.Topic, t.ErrorCode = &q.Topic, int16(kerr.InvalidRequest)
@@ -44,6 +44,14 @@ func (b *Broker) serveDescribeTopicPartitions(r *wire.Request) {
 		}
 	}
 	r.Reply(resp)
+}
+
+// validCursor tells whether a cursor points to a partition of a topic that is asked for.
+func validCursor(req *kmsg.DescribeTopicPartitionsRequest) bool {
+	c := req.Cursor
+	return c == nil || c.Partition >= 0 && (len(req.Topics) == 0 ||
+		slices.ContainsFunc(req.Topics,
+			func(t kmsg.DescribeTopicPartitionsRequestTopic) bool { return t.Topic == c.Topic }))
 }
 
 // page is one answer being filled.
