@@ -3,6 +3,7 @@ package replica
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/kalda/kalda/internal/format/batch"
@@ -75,6 +76,7 @@ func (s *Session) Put(p Part) {
 		s.parts = make(map[PartKey]*Part)
 	}
 	n := &p
+	n.Topic = strings.Clone(p.Topic) // the caller's may lie in a request that is soon gone
 	n.highWater, n.sentLogStart = -1, -1
 	s.parts[n.PartKey] = n
 	s.link(n)
@@ -179,6 +181,9 @@ func (c *Sessions) Begin(now time.Time, id, epoch int32, byID bool) (*Session, k
 	s.epoch = nextEpoch(s.epoch)
 	return s, kerr.None
 }
+
+// Hold takes a session that was just created until End.
+func (c *Sessions) Hold(s *Session) { s.busy = true }
 
 // End gives a session back. An empty one is closed, and the response says that there is none any more.
 func (c *Sessions) End(s *Session) {

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -15,6 +14,11 @@ type Broker struct {
 	m     *Metrics
 	image atomic.Pointer[meta.Image]
 
+	hosting  atomic.Pointer[hosting]
+	logs     logs
+	sessions sessions
+	ids      producerIDs
+
 	creating creations // topics made on demand
 }
 
@@ -23,6 +27,14 @@ func New(cfg Config) (*Broker, error) {
 	cfg.fill()
 	b := &Broker{cfg: cfg, log: cfg.Log, m: cfg.Metrics}
 	b.image.Store(meta.Empty())
+	b.hosting.Store(newHosting())
+	b.logs.stop = make(chan struct{})
+	b.logs.made = make(chan []*Partition, 64)
+	b.sessions.init(&b.cfg)
+	b.ids.b = b
+	if err := b.openDirs(); err != nil {
+		return nil, err
+	}
 	return b, nil
 }
 
@@ -32,21 +44,14 @@ func (b *Broker) Config() *Config { return &b.cfg }
 // Image is the newest metadata whose partitions are ready.
 func (b *Broker) Image() *meta.Image { return b.image.Load() }
 
-// ApplyImage makes img the visible image, after it has made, changed and removed the partitions that d tells of. It is
-// called in the order of images, by one goroutine at a time.
-func (b *Broker) ApplyImage(img *meta.Image, d *meta.Delta) {
-	b.image.Store(img)
+// Partition is a hosted partition, nil if this node doesn't host it.
+func (b *Broker) Partition(topic string, n int32) *Partition {
+	t, _ := b.hosting.Load().byName.Get(topic)
+	return t.partition(n)
 }
 
-// Partition is a hosted partition, nil if this node doesn't host it.
-func (b *Broker) Partition(topic string, n int32) *Partition { return nil }
-
 // PartitionByID is a hosted partition by its topic's id, nil if this node doesn't host it.
-func (b *Broker) PartitionByID(id meta.UUID, n int32) *Partition { return nil }
-
-// Start begins the background tasks: checkpoints, retention, expiry.
-func (b *Broker) Start() {}
-
-// Close stops the background tasks, flushes and closes the logs and marks the shutdown as clean. No request may be served
-// any more.
-func (b *Broker) Close(ctx context.Context) error { return nil }
+func (b *Broker) PartitionByID(id meta.UUID, n int32) *Partition {
+	raw := [16]byte(id)
+	return b.hosting.Load().topicByID(&raw).partition(n)
+}

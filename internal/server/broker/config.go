@@ -6,6 +6,7 @@ import (
 
 	"github.com/kalda/kalda/internal/config"
 	"github.com/kalda/kalda/internal/core/meta"
+	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/obs"
 )
 
@@ -18,6 +19,7 @@ type Config struct {
 	// is false and this is the only node, a client is told the address it dialled.
 	Announced bool
 
+	FS      vfs.FS   // default: the OS's
 	LogDirs []string // log.dirs, formatted
 	// DirIDs are the directory ids by position in LogDirs; used to find out which dirs a partition is assigned to.
 	DirIDs []meta.UUID
@@ -75,6 +77,9 @@ func (c *Config) fill() {
 	orDefault(&c.OffsetsPartitions, 50)
 	orDefault(&c.OffsetsReplication, 3)
 	orDefault(&c.TransactionPartitions, 50)
+	if c.FS == nil {
+		c.FS = vfs.OS()
+	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

@@ -1,6 +1,18 @@
 package broker
 
-import "github.com/kalda/kalda/internal/wire"
+import (
+	"math"
+
+	"github.com/kalda/kalda/internal/wire"
+)
 
 // dataAPIs are the rows of the data path.
-func (b *Broker) dataAPIs() []wire.API { return nil }
+func (b *Broker) dataAPIs() []wire.API {
+	zero := int16(0)
+	return []wire.API{
+		{Key: 0, Min: 3, Max: 13, AdvertiseMin: &zero, MaxBody: math.MaxInt, Reuse: true, Serve: b.serveProduce},
+		{Key: 1, Min: 4, Max: 18, Reuse: true, Serve: b.serveFetch},
+		{Key: 2, Min: 1, Max: 11, Serve: b.serveListOffsets},
+		{Key: 22, Min: 0, Max: 5, Serve: b.serveInitProducerID},
+	}
+}

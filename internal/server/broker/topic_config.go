@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/kalda/kalda/internal/config"
+	"github.com/kalda/kalda/internal/disk/seglog"
+	"github.com/kalda/kalda/internal/format/batch"
 )
 
 // defaultTopic is Kafka's defaults, for a Broker that nobody gave a configuration.
@@ -19,4 +21,52 @@ func defaultTopic(map[string]string) config.TopicConfig {
 		MaxCompactionLagMs: math.MaxInt64, MinCleanableDirtyRatio: 0.5, FileDeleteDelayMs: 60_000,
 		MinInsyncReplicas: 1,
 	}
+}
+
+// topicRules is a topic's configuration as the partitions use it. Immutable, but for the codec's own state.
+type topicRules struct {
+	batch  batch.Rules
+	codec  batch.Decompressor
+	log    seglog.Config
+	minISR int
+}
+
+func newTopicRules(c config.TopicConfig) *topicRules {
+	r := &topicRules{minISR: c.MinInsyncReplicas}
+	r.batch = batch.Rules{
+		MaxBytes: c.MaxMessageBytes, Compacted: c.CleanupCompact, LogAppendTime: c.LogAppendTime,
+		BeforeMaxMs: c.TimestampBeforeMaxMs, AfterMaxMs: c.TimestampAfterMaxMs, Level: batch.DefaultLevel,
+	}
+	r.batch.Target, r.batch.Level = codecOf(&c)
+	r.codec.MaxBytes = c.MaxDecompressedBytes
+	r.log = seglog.Config{
+		SegmentBytes: int64(c.SegmentBytes), SegmentMs: c.SegmentMs, SegmentJitterMs: c.SegmentJitterMs,
+		IndexBytes: int64(c.SegmentIndexBytes), IndexIntervalBytes: int64(c.IndexIntervalBytes),
+		FlushMessages: c.FlushMessages, FlushMs: c.FlushMs,
+		RetentionBytes: c.RetentionBytes, RetentionMs: c.RetentionMs, FileDeleteDelayMs: c.FileDeleteDelayMs,
+		Delete: c.CleanupDelete, Compact: c.CleanupCompact, MaxCompactionLagMs: c.MaxCompactionLagMs,
+	}
+	return r
+}
+
+// codecOf is the codec that compression.type asks for, nil for the producer's, and its level.
+func codecOf(c *config.TopicConfig) (*batch.Codec, int) {
+	codec, level := batch.None, batch.DefaultLevel
+	switch c.CompressionType {
+	case "gzip":
+		codec, level = batch.Gzip, c.GzipLevel
+		if level == -1 {
+			level = batch.DefaultLevel
+		}
+	case "snappy":
+		codec = batch.Snappy
+	case "lz4":
+		codec, level = batch.LZ4, c.LZ4Level
+	case "zstd":
+		codec, level = batch.Zstd, c.ZstdLevel
+	case "uncompressed":
+	default:
+		return nil, level
+	}
+	return &codec, level
 }

@@ -1,0 +1,135 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kalda/kalda/internal/disk/seglog"
+	"github.com/kalda/kalda/internal/format/batch"
+	"github.com/kalda/kalda/internal/format/kerr"
+)
+
+// appended is the outcome of one append.
+type appended struct {
+	code     kerr.Code
+	base     batch.Offset
+	end      batch.Offset // to wait for; below it all is committed when the append is
+	time     int64        // of a LogAppendTime topic, else -1
+	logStart batch.Offset
+	message  string
+	faults   []batch.RecordError
+}
+
+func refused(code kerr.Code) appended { return appended{code: code, base: -1, time: -1, logStart: -1} }
+
+// AppendClient appends a client's batch, which it stamps in place; all is acks=all. The heavy part, checking the batch, is
+// done before the partition is locked.
+func (p *Partition) AppendClient(v batch.View, all bool, now int64) appended {
+	if code := p.writable(all); code != kerr.None {
+		return refused(code)
+	}
+	rules := p.rules.Load()
+	c, rej := batch.Check(v, now, &rules.batch, &rules.codec)
+	if rej != nil {
+		return p.reject(rej)
+	}
+	v = c.Batch
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.appendLocked(v, all, now)
+	if a.code == kerr.None && rules.batch.LogAppendTime {
+		a.time = v.MaxTimestamp()
+	}
+	return a
+}
+
+// writable tells whether a client may append now.
+func (p *Partition) writable(all bool) kerr.Code {
+	r := p.role.Load()
+	switch {
+	case p.log == nil:
+		return kerr.KafkaStorageError
+	case !r.leading:
+		return kerr.NotLeaderOrFollower
+	case all && len(r.ISR) < p.minISR(r):
+		return kerr.NotEnoughReplicas
+	}
+	return kerr.None
+}
+
+func (p *Partition) reject(rej *batch.Reject) appended {
+	a := refused(kerr.Code(rej.Code))
+	a.message, a.faults = rej.Message, rej.Records
+	m := p.b.m
+	switch a.code {
+	case kerr.CorruptMessage:
+		m.InvalidCRC.Inc()
+	case kerr.InvalidRecord:
+		m.InvalidOffsetOrSequence.Inc()
+	}
+	return a
+}
+
+// appendLocked gives a checked batch its offset and writes it. Under mu.
+func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
+	if code := p.writable(all); code != kerr.None { // the role may have changed
+		return refused(code)
+	}
+	if err := p.loadProducers(); err != nil {
+		return p.failed("loading producers", err)
+	}
+	if v.ProducerID() >= 0 {
+		verdict := p.producers.Check(v)
+		if verdict.Duplicate {
+			p.b.m.DuplicateBatch.Inc()
+			return p.at(verdict.Base, v)
+		}
+		if verdict.Code != kerr.None {
+			p.b.m.InvalidOffsetOrSequence.Inc()
+			return p.outOfSequence(v, verdict.Code)
+		}
+	}
+	base := p.log.EndOffset()
+	batch.Stamp(v, base, batch.Epoch(p.role.Load().LeaderEpoch))
+	if err := p.log.Append(now, v); err != nil {
+		if errors.Is(err, seglog.ErrTooLarge) {
+			return refused(kerr.RecordListTooLarge)
+		}
+		return p.failed("append", err)
+	}
+	if v.ProducerID() >= 0 {
+		p.noteProducer(v)
+	}
+	p.advance(len(v))
+	return p.at(base, v)
+}
+
+func (p *Partition) at(base batch.Offset, v batch.View) appended {
+	return appended{base: base, end: base + batch.Offset(v.LastOffsetDelta()) + 1, time: -1, logStart: p.log.StartOffset()}
+}
+
+func (p *Partition) outOfSequence(v batch.View, code kerr.Code) appended {
+	a := refused(code)
+	a.message = fmt.Sprintf("%s for producer %d (epoch %d, first sequence %d) at offset %d of %s", code, v.ProducerID(),
+		v.ProducerEpoch(), v.BaseSequence(), p.log.EndOffset(), p)
+	return a
+}
+
+// failed is an append that the disk refused. The log stays as it was.
+func (p *Partition) failed(what string, err error) appended {
+	p.b.m.LocalAppendFailures.Inc()
+	p.b.log.Error(what+" failed", "partition", p.String(), "error", err)
+	return refused(kerr.KafkaStorageError)
+}
+
+// AppendLocal appends one batch that a coordinator built: it stamps offsets and leader epoch, checks what acks=all checks
+// before it writes, and doesn't keep the slice. See Await for when it is committed.
+func (p *Partition) AppendLocal(b []byte) (base batch.Offset, code kerr.Code) {
+	if len(b) > p.rules.Load().batch.MaxBytes {
+		return -1, kerr.MessageTooLarge
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.appendLocked(batch.View(b), true, p.b.cfg.Now().UnixMilli())
+	return a.base, a.code
+}

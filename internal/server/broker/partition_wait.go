@@ -1,0 +1,69 @@
+package broker
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kalda/kalda/internal/wire"
+)
+
+// waiters are the fetches parked on a partition. Parking and leaving are a slice's append and swap; waking those who want
+// any byte at all is one atomic each.
+type waiters struct {
+	n  atomic.Int32 // so that an append without anybody waiting takes no lock
+	mu sync.Mutex
+	l  []*waiter
+}
+
+// waiter is one parked fetch on one partition.
+type waiter struct {
+	on    *waiters
+	fetch *parkedFetch
+	at    int // in on.l
+}
+
+// parkedFetch is what a fetch waits for, on however many partitions.
+type parkedFetch struct {
+	conn    *wire.Conn
+	missing atomic.Int64 // bytes until fetch.min.bytes
+}
+
+func (w *waiters) add(e *waiter) {
+	w.mu.Lock()
+	e.on, e.at = w, len(w.l)
+	w.l = append(w.l, e)
+	w.n.Store(int32(len(w.l)))
+	w.mu.Unlock()
+}
+
+// leave takes e out. It must be in.
+func (e *waiter) leave() {
+	w := e.on
+	w.mu.Lock()
+	last := len(w.l) - 1
+	w.l[e.at] = w.l[last]
+	w.l[e.at].at = e.at
+	w.l[last] = nil
+	w.l = w.l[:last]
+	w.n.Store(int32(last))
+	w.mu.Unlock()
+	e.on, e.fetch = nil, nil
+}
+
+// wake tells the parked that there are so many bytes more to read.
+func (w *waiters) wake(bytes int) {
+	if w.n.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	for _, e := range w.l {
+		if e.fetch.missing.Add(-int64(bytes)) <= 0 {
+			e.fetch.conn.Wake()
+		}
+	}
+	w.mu.Unlock()
+}
+
+// wakeAll makes all the parked look again.
+func (w *waiters) wakeAll() { w.wake(math.MaxInt32) }
