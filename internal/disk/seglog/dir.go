@@ -56,7 +56,7 @@ type trash struct {
 // OpenDir locks a log directory, making it if need be, and reads what the last run left. The marker of a
 // clean shutdown is deleted at once: a crash while loading must not look like one.
 func OpenDir(fsys vfs.FS, path string, o DirOptions) (*Dir, error) {
-	if err := fsys.MkdirAll(path, 0o755); err != nil {
+	if err := makeDir(fsys, path); err != nil {
 		return nil, fmt.Errorf("log directory %s: %w", path, err)
 	}
 	lock, err := fsys.Lock(filepath.Join(path, fileLock))
@@ -69,6 +69,18 @@ func OpenDir(fsys vfs.FS, path string, o DirOptions) (*Dir, error) {
 		return nil, errors.Join(fmt.Errorf("log directory %s: %w", path, err), lock.Close())
 	}
 	return d, nil
+}
+
+// makeDir makes path with a durable name, if it isn't there.
+func makeDir(fsys vfs.FS, path string) error {
+	absent, err := missing(fsys, path)
+	if err != nil || !absent {
+		return err
+	}
+	if err := fsys.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(path))
 }
 
 func newDir(fsys vfs.FS, path string, o DirOptions) *Dir {
@@ -251,8 +263,10 @@ func (l *Log) openFound(rp batch.Offset, known bool) error {
 	case d.clean:
 		err = l.wakeLocked()
 		l.recovery.Store(l.end.Load())
+		l.closeIdle()
 		return err
 	}
+	defer l.closeIdle()
 	l.verifyFrom = max(rp, l.StartOffset())
 	if !known {
 		l.verifyFrom = 0
@@ -260,6 +274,13 @@ func (l *Log) openFound(rp batch.Offset, known bool) error {
 	l.recovery.Store(int64(l.verifyFrom))
 	d.dirty.Store(true)
 	return l.wakeLocked()
+}
+
+// closeIdle closes all files: of thousands of logs that were recovered, few may be used.
+func (l *Log) closeIdle() {
+	for _, s := range l.segments() {
+		s.close()
+	}
 }
 
 // OpenLog opens one log outside any Dir: no lock, no checkpoints; everything in it is verified.

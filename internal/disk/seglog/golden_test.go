@@ -152,7 +152,8 @@ func TestGoldenReadsEveryRecord(t *testing.T) {
 
 var golden = []string{suffixLog, suffixIndex, suffixTime, suffixTxn, fileEpochs, filePartition}
 
-// What we make of a directory that Apache left in the middle of its work is what Apache makes of it in the end.
+// What we make of a directory that Apache left in the middle of its work is what Apache makes of it in the
+// end.
 func TestGoldenRecovery(t *testing.T) {
 	want := files(t, goldenFS(t, "clean"), golden...)
 	m := goldenFS(t, "unclean")

@@ -19,8 +19,10 @@ const (
 // index is a segment's sorted file of fixed-size entries. The newest entries may be in memory only.
 // One writer at a time (under the log's mutex); readers take mu for what is in memory.
 type index struct {
-	slot  slot
-	width int
+	slot   slot
+	seg    *segment
+	suffix string
+	width  int
 
 	mu     sync.Mutex
 	loaded bool
@@ -49,13 +51,13 @@ func (x *index) encode(b []byte, e entry) []byte {
 }
 
 // load learns the file's length. A missing file is an empty index.
-func (x *index) load(fsys vfs.FS, name string) error {
+func (x *index) load() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.loaded {
 		return nil
 	}
-	info, err := fsys.Stat(name)
+	info, err := x.seg.fs().Stat(x.seg.name(x.suffix))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -66,8 +68,10 @@ func (x *index) load(fsys vfs.FS, name string) error {
 	return nil
 }
 
-func (x *index) open(fsys vfs.FS, name string) (*handle, error) {
-	return x.slot.acquire(func() (vfs.File, error) { return fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644) })
+func (x *index) open() (*handle, error) {
+	return x.slot.acquire(func() (vfs.File, error) {
+		return x.seg.fs().OpenFile(x.seg.name(x.suffix), os.O_RDWR|os.O_CREATE, 0o644)
+	})
 }
 
 // count is the number of entries.
@@ -85,11 +89,11 @@ func (x *index) append(e entry) {
 }
 
 // write moves the entries in memory to the file, at least min bytes of them. Only the writer calls it.
-func (x *index) write(fsys vfs.FS, name string, atLeast int) error {
+func (x *index) write(atLeast int) error {
 	if len(x.tail) < max(atLeast, 1) {
 		return nil
 	}
-	h, err := x.open(fsys, name)
+	h, err := x.open()
 	if err != nil {
 		return err
 	}
@@ -109,7 +113,7 @@ func (x *index) write(fsys vfs.FS, name string, atLeast int) error {
 }
 
 // floor is the last entry with a key of at most key; zero and not ok if all are above.
-func (x *index) floor(fsys vfs.FS, name string, key int64) (e entry, ok bool, err error) {
+func (x *index) floor(key int64) (e entry, ok bool, err error) {
 	x.mu.Lock()
 	n := x.disk
 	if i := x.search(x.tail, key); i > 0 {
@@ -121,7 +125,7 @@ func (x *index) floor(fsys vfs.FS, name string, key int64) (e entry, ok bool, er
 	if n == 0 {
 		return e, false, nil
 	}
-	h, err := x.open(fsys, name)
+	h, err := x.open()
 	if err != nil {
 		return e, false, err
 	}
@@ -172,7 +176,7 @@ func (x *index) floorInFile(h *handle, n int, key int64) (e entry, ok bool, err 
 }
 
 // last is the newest entry.
-func (x *index) last(fsys vfs.FS, name string) (e entry, ok bool, err error) {
+func (x *index) last() (e entry, ok bool, err error) {
 	x.mu.Lock()
 	n := x.disk
 	if len(x.tail) > 0 {
@@ -184,7 +188,7 @@ func (x *index) last(fsys vfs.FS, name string) (e entry, ok bool, err error) {
 	if n == 0 {
 		return e, false, nil
 	}
-	h, err := x.open(fsys, name)
+	h, err := x.open()
 	if err != nil {
 		return e, false, err
 	}
@@ -198,8 +202,8 @@ func (x *index) last(fsys vfs.FS, name string) (e entry, ok bool, err error) {
 
 // keep cuts the index to the entries before the first that good refuses, and the file with it. Only the
 // writer calls it.
-func (x *index) keep(fsys vfs.FS, name string, good func(prev, e entry) bool) error {
-	b, err := vfs.ReadFile(fsys, name)
+func (x *index) keep(good func(prev, e entry) bool) error {
+	b, err := vfs.ReadFile(x.seg.fs(), x.seg.name(x.suffix))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -218,11 +222,11 @@ func (x *index) keep(fsys vfs.FS, name string, good func(prev, e entry) bool) er
 		}
 		prev = e
 	}
-	return x.truncate(fsys, name, all[:n*x.width], len(b))
+	return x.truncate(all[:n*x.width], len(b))
 }
 
 // truncate makes all, whose beginning the file holds, the index. size is the file's length now.
-func (x *index) truncate(fsys vfs.FS, name string, all []byte, size int) error {
+func (x *index) truncate(all []byte, size int) error {
 	x.mu.Lock()
 	x.loaded = true
 	x.disk = min(len(all), size) / x.width
@@ -232,7 +236,7 @@ func (x *index) truncate(fsys vfs.FS, name string, all []byte, size int) error {
 	if size == end {
 		return nil
 	}
-	h, err := x.open(fsys, name)
+	h, err := x.open()
 	if err != nil {
 		return err
 	}
@@ -242,7 +246,7 @@ func (x *index) truncate(fsys vfs.FS, name string, all []byte, size int) error {
 }
 
 // sync makes what was written durable.
-func (x *index) sync(fsys vfs.FS, name string) error {
+func (x *index) sync() error {
 	x.mu.Lock()
 	dirty := x.dirty
 	x.dirty = false
@@ -250,7 +254,7 @@ func (x *index) sync(fsys vfs.FS, name string) error {
 	if !dirty {
 		return nil
 	}
-	h, err := x.open(fsys, name)
+	h, err := x.open()
 	if err != nil {
 		return err
 	}

@@ -261,7 +261,10 @@ func (l *Log) loadSegments() (end batch.Offset, err error) {
 				"segments", len(segs)-i-1, "end", end)
 			kept := segs[: i+1 : i+1]
 			l.segs.Store(&kept)
-			return end, l.removeAll(segs[i+1:])
+			if err := l.removeAll(segs[i+1:]); err != nil {
+				return 0, err
+			}
+			return end, l.dir.fs.SyncDir(l.Path())
 		}
 		if sealed {
 			if err := s.seal(); err != nil {
@@ -329,7 +332,7 @@ func (l *Log) scanSegment(
 	}
 	s.size.Store(pos)
 	s.synced = min(s.synced, pos)
-	return end, false, h.Truncate(pos)
+	return end, false, truncateSync(h, pos)
 }
 
 // trustIndexes keeps the beginning of the indexes that makes sense and lies before verifyFrom, and returns
@@ -348,7 +351,7 @@ func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, e
 	}
 	s.topLoaded = true
 	s.offsets.dirty, s.times.dirty = true, true // who knows
-	if e, ok, err := s.offsets.last(s.fs(), s.name(suffixIndex)); err != nil {
+	if e, ok, err := s.offsets.last(); err != nil {
 		return 0, err
 	} else if ok {
 		var b [peek]byte
@@ -360,7 +363,7 @@ func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, e
 	if pos == 0 {
 		return 0, s.forgetIndexes()
 	}
-	e, ok, err := s.times.last(s.fs(), s.name(suffixTime))
+	e, ok, err := s.times.last()
 	if ok {
 		s.maxTime, s.maxOffset, s.lastTime = e.key, s.base+batch.Offset(e.val), e.key
 	}
@@ -374,19 +377,19 @@ func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, e
 // no limit.
 func (s *segment) cutIndexes(limit, size int64) error {
 	if limit == math.MaxInt64 {
-		if err := s.offsets.load(s.fs(), s.name(suffixIndex)); err != nil {
+		if err := s.offsets.load(); err != nil {
 			return err
 		}
-		return s.times.load(s.fs(), s.name(suffixTime))
+		return s.times.load()
 	}
 	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets
 	// none.
-	if err := s.offsets.keep(s.fs(), s.name(suffixIndex), func(prev, e entry) bool {
+	if err := s.offsets.keep(func(prev, e entry) bool {
 		return e.key > prev.key && e.val > max(prev.val, 0) && e.key < limit && e.val < size
 	}); err != nil {
 		return err
 	}
-	return s.times.keep(s.fs(), s.name(suffixTime), func(prev, e entry) bool {
+	return s.times.keep(func(prev, e entry) bool {
 		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
 	})
 }
@@ -407,10 +410,10 @@ func (s *segment) forgetIndexes() error {
 	s.sinceIndex, s.lastTime = 0, -1
 	s.maxTime, s.maxOffset = -1, NoOffset
 	none := func(_, _ entry) bool { return false }
-	if err := s.offsets.keep(s.fs(), s.name(suffixIndex), none); err != nil {
+	if err := s.offsets.keep(none); err != nil {
 		return err
 	}
-	return s.times.keep(s.fs(), s.name(suffixTime), none)
+	return s.times.keep(none)
 }
 
 // repair makes the indexes of a segment again from its batches, after one was found to be wrong.

@@ -50,7 +50,7 @@ func (s *segment) forTime(
 		return t, false, err
 	}
 	// Everything before the entry's batch is older than the entry, so than ts.
-	e, found, err := s.times.floor(s.fs(), s.name(suffixTime), ts-1)
+	e, found, err := s.times.floor(ts - 1)
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return t, false, err
 	}

@@ -46,7 +46,8 @@ type segment struct {
 
 func newSegment(l *Log, base batch.Offset) *segment {
 	s := &segment{log: l, base: base, maxTime: -1, maxOffset: NoOffset, firstTime: -1, lastTime: -1}
-	s.offsets.width, s.times.width = offsetWidth, timeWidth
+	s.offsets.seg, s.offsets.suffix, s.offsets.width = s, suffixIndex, offsetWidth
+	s.times.seg, s.times.suffix, s.times.width = s, suffixTime, timeWidth
 	s.size.Store(-1)
 	return s
 }
@@ -76,10 +77,10 @@ func (s *segment) stat() error {
 		s.size.Store(info.Size())
 		s.synced = info.Size()
 	}
-	if err := s.offsets.load(s.fs(), s.name(suffixIndex)); err != nil {
+	if err := s.offsets.load(); err != nil {
 		return err
 	}
-	return s.times.load(s.fs(), s.name(suffixTime))
+	return s.times.load()
 }
 
 // begin makes s the active segment.
@@ -141,10 +142,10 @@ func (s *segment) noteTime(maxTime int64, maxOffset batch.Offset) {
 
 // writeIndexes writes index entries out once there are enough of them.
 func (s *segment) writeIndexes(atLeast int) error {
-	if err := s.offsets.write(s.fs(), s.name(suffixIndex), atLeast); err != nil {
+	if err := s.offsets.write(atLeast); err != nil {
 		return err
 	}
-	return s.times.write(s.fs(), s.name(suffixTime), atLeast)
+	return s.times.write(atLeast)
 }
 
 // seal ends the writing: the last time entry is the segment's largest, and all entries are in the files.
@@ -161,14 +162,11 @@ func (s *segment) seal() error {
 
 // createIndexes makes sure that both files exist, as Apache wants them, even if they are empty.
 func (s *segment) createIndexes() error {
-	for _, x := range []struct {
-		*index
-		suffix string
-	}{{&s.offsets, suffixIndex}, {&s.times, suffixTime}} {
+	for _, x := range []*index{&s.offsets, &s.times} {
 		if x.disk > 0 || len(x.tail) > 0 {
 			continue
 		}
-		h, err := x.open(s.fs(), s.name(x.suffix))
+		h, err := x.open()
 		if err != nil {
 			return err
 		}
@@ -190,10 +188,10 @@ func (s *segment) sync(size int64, sealed bool) error {
 	if err := s.txn.sync(s); err != nil || !sealed {
 		return err
 	}
-	if err := s.offsets.sync(s.fs(), s.name(suffixIndex)); err != nil {
+	if err := s.offsets.sync(); err != nil {
 		return err
 	}
-	return s.times.sync(s.fs(), s.name(suffixTime))
+	return s.times.sync()
 }
 
 // largest is the segment's largest timestamp and the last offset of the batch that has it; -1 if none is
@@ -207,7 +205,7 @@ func (s *segment) largest() (int64, batch.Offset, error) {
 	if err := s.stat(); err != nil {
 		return 0, 0, err
 	}
-	e, ok, err := s.times.last(s.fs(), s.name(suffixTime))
+	e, ok, err := s.times.last()
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return 0, 0, err
 	}
@@ -279,7 +277,7 @@ func (s *segment) position(o batch.Offset) (int64, error) {
 
 // lookup asks the offset index where to start looking for o, and believes it only if a batch is there.
 func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
-	e, ok, err := s.offsets.floor(s.fs(), s.name(suffixIndex), int64(o-s.base))
+	e, ok, err := s.offsets.floor(int64(o - s.base))
 	if err != nil && err != io.ErrUnexpectedEOF || err == nil && !ok {
 		return 0, err
 	}

@@ -47,10 +47,15 @@ func (l *Log) truncateTo(o batch.Offset) error {
 	if err := l.removeAll(segs[i+1:]); err != nil {
 		return err
 	}
+	if len(segs) > i+1 {
+		if err := l.dir.fs.SyncDir(l.Path()); err != nil {
+			return err
+		}
+	}
 	if err := old.writeIndexes(0); err != nil {
 		return err
 	}
-	if err := h.Truncate(pos); err != nil {
+	if err := truncateSync(h, pos); err != nil {
 		return err
 	}
 	if err := s.txn.keep(s, o); err != nil {
@@ -66,6 +71,15 @@ func (l *Log) truncateTo(o batch.Offset) error {
 	old.close()
 	l.epochs.truncateEnd(o)
 	return l.dropSnapshots(func(x batch.Offset) bool { return x > o })
+}
+
+// truncateSync cuts a file for good: if a crash brought the rest back behind what is written there next,
+// whole batches of two histories could follow each other.
+func truncateSync(h *handle, size int64) error {
+	if err := h.Truncate(size); err != nil {
+		return err
+	}
+	return h.Sync()
 }
 
 // lower takes the end and the recovery point back to o.
