@@ -81,7 +81,7 @@ func (k *KRaft) heal() error {
 		return err
 	}
 	if !caughtUp() {
-		return fmt.Errorf("a minute after all faults ended, not everybody has reached offset %d:%s", target, k.describe())
+		return fmt.Errorf("a minute after all faults, not all have reached offset %d:%s", target, k.describe())
 	}
 	return nil
 }
@@ -133,7 +133,8 @@ func endpoint(id kraft.ID) kraft.Endpoint {
 
 func (k *KRaft) coreConfig(id kraft.ID, voters []kraft.Voter) kraft.Config {
 	c := kraft.Config{
-		Self: kraft.Key{ID: id, Dir: [16]byte{15: byte(id + 100)}}, CanVote: int(id) <= k.Voters, Listener: "CONTROLLER",
+		Self: kraft.Key{ID: id, Dir: [16]byte{15: byte(id + 100)}}, CanVote: int(id) <= k.Voters,
+		Listener:        "CONTROLLER",
 		Endpoints:       []kraft.Endpoint{endpoint(id)},
 		ElectionTimeout: time.Second, BackoffMax: time.Second, FetchTimeout: 2 * time.Second,
 		FetchWait: 500 * time.Millisecond, RequestTimeout: 2 * time.Second, RetryBackoff: 20 * time.Millisecond,
@@ -154,7 +155,10 @@ func bootstrapSnapshot(voters []kraft.Voter) []byte {
 	recs := []batch.Record{
 		{Key: record.ControlKey(record.ControlSnapshotHeader), Value: record.EncodeSnapshotHeader(0)},
 		{Key: record.ControlKey(record.ControlKRaftVersion), Value: record.EncodeKRaftVersion(1), OffsetDelta: 1},
-		{Key: record.ControlKey(record.ControlKRaftVoters), Value: record.EncodeKRaftVoters(voters), OffsetDelta: 2},
+		{
+			Key: record.ControlKey(record.ControlKRaftVoters), Value: record.EncodeKRaftVoters(voters),
+			OffsetDelta: 2,
+		},
 	}
 	m := batch.NoProducer(0, 0, 0)
 	m.Control = true
@@ -182,7 +186,8 @@ func (k *KRaft) work() {
 			for range 1 + k.rng.IntN(3) {
 				k.written++
 				rec := fmt.Appendf(nil, "%d from %d in epoch %d", k.written, n.id, w.Epoch())
-				if _, err := w.Append([][]byte{rec, []byte("and more")}); err != nil && !errors.Is(err, quorum.ErrNotLeader) {
+				_, err := w.Append([][]byte{rec, []byte("and more")})
+				if err != nil && !errors.Is(err, quorum.ErrNotLeader) {
 					k.fail("append: %v", err)
 				}
 			}

@@ -7,9 +7,9 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// Split cuts a run of raw batches up, checks their checksums and decodes their control records. It returns the whole good
-// batches in front; err tells what is wrong with the rest. A batch that the bytes end in isn't an error: a fetch is cut
-// anywhere by some servers.
+// Split cuts a run of raw batches up, checks their checksums and decodes their control records. It returns
+// the whole good batches in front; err tells what is wrong with the rest. A batch that the bytes end in isn't
+// an error: a fetch is cut anywhere by some servers.
 func Split(raw []byte) (batches []Batch, err error) {
 	for len(raw) > 0 {
 		v, rest, err := batch.Next(raw)

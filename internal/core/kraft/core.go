@@ -41,11 +41,12 @@ type Core struct {
 	out Effects
 }
 
-// New is a replica that starts with what the disk held. Its first Drain hands out the election even when nothing changed,
-// so that the file exists from then on.
+// New is a replica that starts with what the disk held. Its first Drain hands out the election even when
+// nothing changed, so that the file exists from then on.
 func New(cfg Config, disk Loaded, now time.Time) (*Core, error) {
 	c := &Core{
-		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, uint64(uint32(cfg.Self.ID)))), log: disk.Log, synced: disk.Log.End,
+		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, uint64(uint32(cfg.Self.ID)))), log: disk.Log,
+		synced:  disk.Log.End,
 		history: voterHistory{static: cfg.Static}, hw: NoOffset, now: now, peers: map[ID]*peer{},
 		voted: Key{ID: NoID}, leader: NoID, saved: Election{Epoch: -1},
 	}
@@ -170,14 +171,16 @@ func (c *Core) onFailure(in Failed) {
 		return
 	}
 	if in.Unsupported && c.role == Prospective {
-		// A peer that can't be asked for a pre-vote: only real votes get an election through a half-upgraded quorum.
+		// A peer that can't be asked for a pre-vote: only real votes get an election through a half-upgraded
+		// quorum.
 		c.becomeCandidate()
 		return
 	}
 	c.giveUp(p)
 }
 
-// poll does what the time, or what was just learned, calls for. A sole voter goes from Unattached to Leader in one call.
+// poll does what the time, or what was just learned, calls for. A sole voter goes from Unattached to Leader
+// in one call.
 func (c *Core) poll() {
 	c.expireRequests()
 	for range roles {
@@ -217,7 +220,8 @@ func (c *Core) Drain() Effects {
 }
 
 func (c *Core) election() Election {
-	e := Election{Epoch: c.epoch, Leader: c.leader, Voted: c.voted, Version: c.history.version(), Voters: c.voterIDs()}
+	e := Election{Epoch: c.epoch, Leader: c.leader, Voted: c.voted, Version: c.history.version()}
+	e.Voters = c.voterIDs()
 	if e.Leader == c.cfg.Self.ID {
 		e.Voted = Key{ID: NoID} // a leader's own vote says nothing more, and Apache doesn't write it
 	}

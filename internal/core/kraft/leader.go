@@ -56,7 +56,8 @@ func (c *Core) becomeLeader() {
 	c.appendControl(c.openingRecords(granted))
 }
 
-// openingRecords are LeaderChange and, where the voter set isn't in the log yet or wrong about this node, the voter set.
+// openingRecords are LeaderChange and, where the voter set isn't in the log yet or wrong about this node, the
+// voter set.
 func (c *Core) openingRecords(granted map[ID]bool) ([]batch.Record, []Control) {
 	voters, at := c.history.latest()
 	change := record.LeaderChange{Leader: c.cfg.Self.ID}
@@ -81,7 +82,8 @@ func (c *Core) openingRecords(granted map[ID]bool) ([]batch.Record, []Control) {
 			voters[i].Endpoints = c.cfg.Endpoints
 		}
 	}
-	recs = append(recs, controlRecord(record.ControlKRaftVersion, record.EncodeKRaftVersion(c.history.version())),
+	recs = append(recs,
+		controlRecord(record.ControlKRaftVersion, record.EncodeKRaftVersion(c.history.version())),
 		controlRecord(record.ControlKRaftVoters, record.EncodeKRaftVoters(voters)))
 	return recs, []Control{{c.log.End + 1, nil, c.history.version()}, {c.log.End + 2, voters, -1}}
 }
@@ -94,8 +96,8 @@ func (c *Core) appendControl(recs []batch.Record, control []Control) {
 	c.appendBatch(recs, true, control)
 }
 
-// Append adds one batch of data records to the leader's log and says where it ends; false when not leader. The batch
-// leaves with the next Drain.
+// Append adds one batch of data records to the leader's log and says where it ends; false when not leader.
+// The batch leaves with the next Drain.
 func (c *Core) Append(now time.Time, records [][]byte) (last Offset, ok bool) {
 	if c.role != Leader || len(records) == 0 || c.out.Fatal != nil {
 		return NoOffset, false
@@ -119,7 +121,8 @@ func (c *Core) appendBatch(recs []batch.Record, control bool, ctl []Control) {
 	if err != nil {
 		panic("kraft: an uncompressed batch can't fail: " + err.Error())
 	}
-	b := Batch{Base: c.log.End, Last: c.log.End + Offset(len(recs)) - 1, Epoch: c.epoch, Data: data, Control: ctl}
+	b := Batch{Base: c.log.End, Epoch: c.epoch, Data: data, Control: ctl}
+	b.Last = b.Base + Offset(len(recs)) - 1
 	c.history.add(ctl)
 	c.log.append(&b)
 	c.out.Disk = append(c.out.Disk, Append{b})
@@ -143,7 +146,9 @@ func (c *Core) sendBegin() {
 		if v.ID == c.cfg.Self.ID || c.now.Sub(c.lead.replica(v.ID).fetched) < c.cfg.FetchTimeout/2 {
 			continue
 		}
-		c.sendToVoter(v, &BeginRequest{Voter: v.ReplicaKey, Leader: c.cfg.Self.ID, Epoch: c.epoch, At: c.cfg.Endpoints})
+		c.sendToVoter(v, &BeginRequest{
+			Voter: v.ReplicaKey, Leader: c.cfg.Self.ID, Epoch: c.epoch, At: c.cfg.Endpoints,
+		})
 	}
 }
 

@@ -2,7 +2,8 @@ package kraft
 
 import "slices"
 
-// Log is the shape of the log on disk: what the core must know to compare it with others'. It holds no records.
+// Log is the shape of the log on disk: what the core must know to compare it with others'. It holds no
+// records.
 type Log struct {
 	Start, End Offset
 	Epochs     []EpochStart // ascending, the epochs that have records at or after Start
@@ -34,10 +35,12 @@ func (l *Log) earliest() (SnapshotID, bool) {
 	return SnapshotID{}, false
 }
 
-// endOf is the largest epoch known that isn't above e, and where it ends. An e below the first known epoch is taken to end
-// where that starts: what lies there is the snapshot that the log starts at.
+// endOf is the largest epoch known that isn't above e, and where it ends. An e below the first known epoch is
+// taken to end where that starts: what lies there is the snapshot that the log starts at.
 func (l *Log) endOf(e Epoch) EpochEnd {
-	i, _ := slices.BinarySearchFunc(l.Epochs, e+1, func(s EpochStart, e Epoch) int { return int(s.Epoch) - int(e) })
+	i, _ := slices.BinarySearchFunc(l.Epochs, e+1, func(s EpochStart, e Epoch) int {
+		return int(s.Epoch) - int(e)
+	})
 	switch {
 	case i == len(l.Epochs):
 		return EpochEnd{l.lastEpoch(), l.End}
@@ -83,7 +86,8 @@ func (l *Log) trim(start Offset) {
 	l.Snapshots = slices.DeleteFunc(l.Snapshots, func(s SnapshotID) bool { return s.Offset < start })
 }
 
-// position is how a fetch position relates to this log: rules 1 to 5 of kraft.md 1.11. At most one result is set.
+// position is how a fetch position relates to this log: rules 1 to 5 of kraft.md 1.11. At most one result is
+// set.
 func (l *Log) position(offset Offset, last Epoch) (*EpochEnd, *SnapshotID) {
 	latest, some := l.latest()
 	if offset == 0 && some {

@@ -27,8 +27,8 @@ type Failed struct {
 // Synced says that the log is durable below End.
 type Synced struct{ End Offset }
 
-// Installed ends an Install: the log now starts and ends at ID.Offset. Control is what the snapshot held. When Broken, the
-// snapshot was no good and is gone, the log as before.
+// Installed ends an Install: the log now starts and ends at ID.Offset. Control is what the snapshot held.
+// When Broken, the snapshot was no good and is gone, the log as before.
 type Installed struct {
 	ID      SnapshotID
 	Control []Control
@@ -116,8 +116,8 @@ type FetchRequest struct {
 // NoHighWatermark is the FetchRequest.HighWatermark of versions below 18.
 const NoHighWatermark Offset = 1<<63 - 1
 
-// FetchResponse answers a FetchRequest. A response that leaves the core names what to read of the log, one that comes in
-// brings the batches.
+// FetchResponse answers a FetchRequest. A response that leaves the core names what to read of the log, one
+// that comes in brings the batches.
 type FetchResponse struct {
 	Status
 	HighWatermark Offset
@@ -143,8 +143,8 @@ type SnapshotRequest struct {
 	MaxBytes int32
 }
 
-// SnapshotResponse answers a SnapshotRequest. Leaving with Error None, Size and Data are the driver's to fill in (or the
-// errors SnapshotNotFound and PositionOutOfRange to set).
+// SnapshotResponse answers a SnapshotRequest. Leaving with Error None, Size and Data are the driver's to fill
+// in (or the errors SnapshotNotFound and PositionOutOfRange to set).
 type SnapshotResponse struct {
 	Status
 	ID       SnapshotID
@@ -190,7 +190,8 @@ func (*FetchRequest) request()    {}
 func (*SnapshotRequest) request() {}
 func (DescribeRequest) request()  {}
 
-// Effects is what must happen now: Election made durable, then Disk in order, then Replies and Sends in any order.
+// Effects is what must happen now: Election made durable, then Disk in order, then Replies and Sends in any
+// order.
 type Effects struct {
 	Election *Election
 	Disk     []DiskOp

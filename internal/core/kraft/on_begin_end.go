@@ -5,8 +5,7 @@ import "time"
 // onBegin hears of a leader: kraft.md 1.13.
 func (c *Core) onBegin(in Received, r *BeginRequest) {
 	code := c.hearLeader(r.Leader, r.Epoch, r.At)
-	if code == None && (r.Voter.ID != NoID && r.Voter.ID != c.cfg.Self.ID ||
-		r.Voter.Dir != [16]byte{} && r.Voter.Dir != c.cfg.Self.Dir) {
+	if code == None && !c.addressed(r.Voter) {
 		code = InvalidVoterKey
 	}
 	c.reply(in, &BeginResponse{c.status(in, code)})

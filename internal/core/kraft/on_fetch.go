@@ -102,8 +102,8 @@ func (c *Core) failParked() {
 	c.lead.parked = nil
 }
 
-// fetchFromLeader asks the leader for more, or anybody while the leader doesn't answer. Not before everything that came is
-// on disk: a fetch acknowledges what precedes it.
+// fetchFromLeader asks the leader for more, or anybody while the leader doesn't answer. Not before everything
+// that came is on disk: a fetch acknowledges what precedes it.
 func (c *Core) fetchFromLeader() {
 	if !c.mayFetch() {
 		return
@@ -127,7 +127,8 @@ func (c *Core) mayFetch() bool {
 	return c.fetching == 0 && (c.synced >= c.log.End || c.cfg.Canary == CanaryEarlyFetch) && !c.installing()
 }
 
-// fetchFromAnybody asks a bootstrap server, or another voter when none is configured: whoever isn't the leader says who is.
+// fetchFromAnybody asks a bootstrap server, or another voter when none is configured: whoever isn't the
+// leader says who is.
 func (c *Core) fetchFromAnybody() {
 	if !c.mayFetch() || c.download != nil {
 		return
@@ -156,7 +157,9 @@ func (c *Core) fetchFromAnybody() {
 }
 
 func (c *Core) isOwn(at Endpoint) bool {
-	return slices.ContainsFunc(c.cfg.Endpoints, func(e Endpoint) bool { return e.Host == at.Host && e.Port == at.Port })
+	return slices.ContainsFunc(c.cfg.Endpoints, func(e Endpoint) bool {
+		return e.Host == at.Host && e.Port == at.Port
+	})
 }
 
 func (c *Core) sendFetch(to ID, at Endpoint) {

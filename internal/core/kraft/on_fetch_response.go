@@ -35,8 +35,8 @@ func (c *Core) cut(end EpochEnd) {
 	c.out.Disk = append(c.out.Disk, Truncate{to})
 }
 
-// take appends the batches that continue the log. What doesn't, and everything behind it, is left for the next fetch: a
-// slow answer may be raced by a new leader's (KAFKA-18723, KAFKA-18838).
+// take appends the batches that continue the log. What doesn't, and everything behind it, is left for the
+// next fetch: a slow answer may be raced by a new leader's (KAFKA-18723, KAFKA-18838).
 func (c *Core) take(p *peer, r *FetchResponse) {
 	for i := range r.Batches {
 		b := &r.Batches[i]

@@ -52,7 +52,8 @@ func (c *Core) fetchSnapshot() {
 		return
 	}
 	sent := c.send(c.leader, at, &SnapshotRequest{
-		From: c.cfg.Self, Epoch: c.epoch, ID: c.download.id, Position: c.download.position, MaxBytes: c.cfg.SnapshotMaxBytes,
+		From: c.cfg.Self, Epoch: c.epoch, ID: c.download.id, Position: c.download.position,
+		MaxBytes: c.cfg.SnapshotMaxBytes,
 	})
 	if sent {
 		c.fetching = c.lastTag
@@ -62,7 +63,8 @@ func (c *Core) fetchSnapshot() {
 func (c *Core) onSnapshotResponse(p *peer, r *SnapshotResponse) {
 	gone := r.Error == SnapshotNotFound || r.Error == PositionOutOfRange
 	if gone && r.Epoch == c.epoch && r.Top == None {
-		// The leader has cleaned it away: the next Fetch tells of a newer one. It is alive, that is what the timer is for.
+		// The leader has cleaned it away: the next Fetch tells of a newer one. It is alive, that is what the timer
+		// is for.
 		c.dropDownload()
 		c.fetchAt = c.now.Add(c.cfg.FetchTimeout)
 		return

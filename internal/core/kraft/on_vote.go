@@ -10,7 +10,7 @@ func (c *Core) onVote(in Received, r *VoteRequest) {
 	if r.Epoch > c.epoch {
 		c.becomeUnattached(r.Epoch, NoID, "a vote was asked for")
 	}
-	if r.Voter.ID != NoID && r.Voter.ID != c.cfg.Self.ID || r.Voter.Dir != [16]byte{} && r.Voter.Dir != c.cfg.Self.Dir {
+	if !c.addressed(r.Voter) {
 		c.reply(in, &VoteResponse{Status: c.status(in, InvalidVoterKey)})
 		return
 	}
@@ -20,6 +20,11 @@ func (c *Core) onVote(in Received, r *VoteRequest) {
 		c.electionAt = c.randomElection()
 	}
 	c.reply(in, &VoteResponse{Status: c.status(in, None), Granted: granted})
+}
+
+// addressed says that a request for the voter k is for this node. Older versions don't say whom they mean.
+func (c *Core) addressed(k Key) bool {
+	return (k.ID == NoID || k.ID == c.cfg.Self.ID) && (k.Dir == [16]byte{} || k.Dir == c.cfg.Self.Dir)
 }
 
 func (c *Core) checkVote(r *VoteRequest) Code {
@@ -58,7 +63,8 @@ func (c *Core) askForVotes(pre bool) {
 			continue
 		}
 		c.sendToVoter(v, &VoteRequest{
-			Candidate: c.cfg.Self, Voter: v.ReplicaKey, Epoch: c.epoch, LastEpoch: c.log.lastEpoch(), End: c.log.End, Pre: pre,
+			Candidate: c.cfg.Self, Voter: v.ReplicaKey, Epoch: c.epoch, LastEpoch: c.log.lastEpoch(),
+			End: c.log.End, Pre: pre,
 		})
 	}
 }

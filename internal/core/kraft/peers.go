@@ -2,7 +2,8 @@ package kraft
 
 import "time"
 
-// peer is the requests to one node: one at a time, then, after a failure, none for a while. Forgotten at every move.
+// peer is the requests to one node: one at a time, then, after a failure, none for a while. Forgotten at
+// every move.
 type peer struct {
 	id    ID
 	tag   uint64    // in flight; 0: none

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScenarios plays testdata/*.txt: a few cores, whose messages wait until the scenario delivers them. Rewrite the
-// expected output with -rewrite, and review it as a diff.
+// TestScenarios plays testdata/*.txt: a few cores, whose messages wait until the scenario delivers them.
+// Rewrite the expected output with -rewrite, and review it as a diff.
 //
 //	new voters=(1,2,3) observers=(4)   a fresh cluster
 //	expire N                           let node N's timers run until its state changes
@@ -65,6 +65,11 @@ type wire struct {
 	tag      uint64
 }
 
+// between is the messages from one node to another, or all.
+func between(ids []ID) func(wire) bool {
+	return func(w wire) bool { return len(ids) == 0 || w.from == ids[0] && w.to == ids[1] }
+}
+
 func (s *scenario) node(id ID) *scNode {
 	for _, n := range s.nodes {
 		if n.cfg.Self.ID == id {
@@ -104,7 +109,7 @@ func (s *scenario) run(d *datadriven.TestData) {
 	case "pass":
 		s.pass(ids, words[0])
 	case "drop":
-		s.wires = slices.DeleteFunc(s.wires, func(w wire) bool { return len(ids) == 0 || w.from == ids[0] && w.to == ids[1] })
+		s.wires = slices.DeleteFunc(s.wires, between(ids))
 	case "append":
 		n := s.node(ids[0])
 		for _, w := range words {
@@ -153,7 +158,8 @@ func (s *scenario) create(d *datadriven.TestData) {
 	for _, id := range append(voters, observers...) {
 		n := &scNode{snap: map[SnapshotID][]byte{}}
 		n.cfg = Config{
-			Self: Key{ID: ID(id), Dir: [16]byte{byte(id)}}, CanVote: slices.Contains(voters, id), Listener: "CONTROLLER",
+			Self: Key{ID: ID(id), Dir: [16]byte{byte(id)}}, CanVote: slices.Contains(voters, id),
+			Listener:  "CONTROLLER",
 			Endpoints: []Endpoint{at(id)}, Static: set, ElectionTimeout: time.Second, BackoffMax: time.Second,
 			FetchTimeout: 2 * time.Second, FetchWait: 500 * time.Millisecond, RequestTimeout: 2 * time.Second,
 			RetryBackoff: 20 * time.Millisecond, FetchMaxBytes: 1 << 20, SnapshotMaxBytes: 8, Seed: 1,
@@ -213,7 +219,7 @@ func (s *scenario) pass(ids []ID, d string) {
 // deliver is until the fetches that wait for news are all there is.
 func (s *scenario) deliver(ids []ID) {
 	for range 300 {
-		i := slices.IndexFunc(s.wires, func(w wire) bool { return len(ids) == 0 || w.from == ids[0] && w.to == ids[1] })
+		i := slices.IndexFunc(s.wires, between(ids))
 		if i < 0 {
 			return
 		}
@@ -327,8 +333,9 @@ func (s *scenario) state() {
 		if st.Observer {
 			role = "observing " + role
 		}
-		fmt.Fprintf(&s.out, "%d: %s epoch %d leader %d voted %d log %d-%d epochs %v snapshots %v hw %d\n", n.cfg.Self.ID, role,
-			st.Epoch, st.Leader, st.Voted.ID, st.Log.Start, st.Log.End, st.Log.Epochs, st.Log.Snapshots, st.HighWatermark)
+		fmt.Fprintf(&s.out, "%d: %s epoch %d leader %d voted %d log %d-%d epochs %v snapshots %v hw %d\n",
+			n.cfg.Self.ID, role, st.Epoch, st.Leader, st.Voted.ID, st.Log.Start, st.Log.End, st.Log.Epochs,
+			st.Log.Snapshots, st.HighWatermark)
 	}
 }
 
@@ -351,13 +358,15 @@ func show(body any) string {
 	case *EndResponse:
 		return "ended" + m.Status.show()
 	case *FetchRequest:
-		return fmt.Sprintf("fetch? epoch %d, from %d after epoch %d, hw %d", m.Epoch, m.Offset, m.LastEpoch, m.HighWatermark)
+		return fmt.Sprintf("fetch? epoch %d, from %d after epoch %d, hw %d", m.Epoch, m.Offset, m.LastEpoch,
+			m.HighWatermark)
 	case *FetchResponse:
 		return showFetch(m)
 	case *SnapshotRequest:
 		return fmt.Sprintf("snapshot %v? from %d", m.ID, m.Position)
 	case *SnapshotResponse:
-		return fmt.Sprintf("snapshot %v, %d of %d bytes at %d%s", m.ID, len(m.Data), m.Size, m.Position, m.Status.show())
+		return fmt.Sprintf("snapshot %v, %d of %d bytes at %d%s", m.ID, len(m.Data), m.Size, m.Position,
+			m.Status.show())
 	}
 	return fmt.Sprintf("%+v", body)
 }

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// moves is the table of allowed moves, a bit per target. Unattached to Unattached, and Follower to Follower, change the
-// epoch or what is known of the leader. Follower and Unattached alone are open to observers. Only Prospective leads to
-// Candidate, except at start-up, when a node goes on with an election that its own durable vote began.
+// moves is the table of allowed moves, a bit per target. Unattached to Unattached, and Follower to Follower,
+// change the epoch or what is known of the leader. Follower and Unattached alone are open to observers. Only
+// Prospective leads to Candidate, except at start-up, when a node goes on with an election that its own
+// durable vote began.
 var moves = [roles]uint8{
 	Unattached:  1<<Unattached | 1<<Prospective | 1<<Follower,
 	Prospective: 1<<Unattached | 1<<Candidate | 1<<Follower,
@@ -18,8 +19,8 @@ var moves = [roles]uint8{
 	Resigned:    1<<Unattached | 1<<Follower,
 }
 
-// move changes the state and forgets what belonged to the old one. Requests in flight are forgotten too, so that a late
-// answer to a pre-vote is never counted as a vote.
+// move changes the state and forgets what belonged to the old one. Requests in flight are forgotten too, so
+// that a late answer to a pre-vote is never counted as a vote.
 func (c *Core) move(to Role, why string) {
 	if moves[c.role]&(1<<to) == 0 {
 		panic(fmt.Sprintf("kraft: move from %v to %v", c.role, to))
@@ -44,8 +45,8 @@ func (c *Core) enterEpoch(e Epoch) {
 	c.epoch, c.leader, c.at, c.voted = e, NoID, nil, Key{ID: NoID}
 }
 
-// becomeUnattached waits for a leader, of which at most the id is known. The election timer goes on where one was running,
-// so that a peer that bumps epochs can't keep this node from standing for election.
+// becomeUnattached waits for a leader, of which at most the id is known. The election timer goes on where one
+// was running, so that a peer that bumps epochs can't keep this node from standing for election.
 func (c *Core) becomeUnattached(e Epoch, leader ID, why string) {
 	running := c.role != Follower && c.role != Leader && !c.electionAt.IsZero()
 	if e > c.epoch {
@@ -72,7 +73,8 @@ func (c *Core) becomeFollower(e Epoch, leader ID, at []Endpoint, why string) {
 	c.electionAt = time.Time{}
 }
 
-// becomeProspective asks for pre-votes. Epoch, vote and leader stay: losing any would allow a second vote after a crash.
+// becomeProspective asks for pre-votes. Epoch, vote and leader stay: losing any would allow a second vote
+// after a crash.
 func (c *Core) becomeProspective(why string) {
 	c.move(Prospective, why)
 	c.votes = map[ID]bool{c.cfg.Self.ID: true}

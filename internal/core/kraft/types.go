@@ -83,7 +83,8 @@ type EpochEnd struct {
 	End   Offset
 }
 
-// Election is what the quorum-state file holds. Version is the finalized kraft.version, which picks the file's format.
+// Election is what the quorum-state file holds. Version is the finalized kraft.version, which picks the
+// file's format.
 type Election struct {
 	Epoch   Epoch
 	Leader  ID  // NoID: none
@@ -141,7 +142,8 @@ type Config struct {
 	Canary Canary
 }
 
-// Loaded is what the disk held. Control comes in log order, those of the latest snapshot first, at its end offset - 1.
+// Loaded is what the disk held. Control comes in log order, those of the latest snapshot first, at its end
+// offset - 1.
 type Loaded struct {
 	Election Election
 	Log      Log

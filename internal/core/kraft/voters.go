@@ -60,7 +60,8 @@ func (h *voterHistory) version() int16 {
 	return 0
 }
 
-// latest is the voter set in force, which is the newest one even while uncommitted, and where it stands in the log.
+// latest is the voter set in force, which is the newest one even while uncommitted, and where it stands in
+// the log.
 func (h *voterHistory) latest() ([]Voter, Offset) {
 	if n := len(h.sets); n > 0 && (h.version() >= 1 || len(h.static) == 0) {
 		return h.sets[n-1].voters, h.sets[n-1].offset

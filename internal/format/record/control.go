@@ -80,7 +80,8 @@ func DecodeLeaderChange(b []byte) (*LeaderChange, error) {
 	return m, r.done("LeaderChange")
 }
 
-// EncodeSnapshotHeader encodes the first record's value of a snapshot; ms is the last contained batch's append time.
+// EncodeSnapshotHeader encodes the first record's value of a snapshot; ms is the last contained batch's
+// append time.
 func EncodeSnapshotHeader(ms int64) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{0, 0}, uint64(ms)), 0)
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// controlReader takes fields off the front of b. After the first failure everything reads as zero, and done tells.
+// controlReader takes fields off the front of b. After the first failure everything reads as zero, and done
+// tells.
 type controlReader struct {
 	b   []byte
 	bad bool

@@ -33,7 +33,7 @@ type Config struct {
 
 	Voters           []Voter    // controller.quorum.voters, may be empty
 	BootstrapServers []string   // controller.quorum.bootstrap.servers, "host:port"
-	Endpoints        []Endpoint // this node's advertised controller listeners, the first of controller.listener.names first
+	Endpoints        []Endpoint // own, advertised; that of the first of controller.listener.names first
 	// ControllerListener is the first of controller.listener.names, for nodes that have no Endpoints.
 	ControllerListener string
 
@@ -57,7 +57,8 @@ type Config struct {
 
 	FS vfs.FS // nil: the operating system's
 
-	// Dial connects to a peer's controller listener; nil is plain TCP. Authentication and encryption belong here.
+	// Dial connects to a peer's controller listener; nil is plain TCP. Authentication and encryption belong
+	// here.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
 	Logger *slog.Logger
 }
@@ -87,7 +88,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Dial == nil {
 		var d net.Dialer
-		c.Dial = func(ctx context.Context, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }
+		c.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return d.DialContext(ctx, "tcp", address)
+		}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -133,8 +133,8 @@ func (a answerer) snapshot(r *kmsg.FetchSnapshotResponse) kraft.Response {
 	for _, e := range r.NodeEndpoints {
 		a.at(&s, e.NodeID, e.Host, int32(e.Port))
 	}
+	id := kraft.SnapshotID{Offset: kraft.Offset(p.SnapshotID.EndOffset), Epoch: kraft.Epoch(p.SnapshotID.Epoch)}
 	return &kraft.SnapshotResponse{
-		Status: s, ID: kraft.SnapshotID{Offset: kraft.Offset(p.SnapshotID.EndOffset), Epoch: kraft.Epoch(p.SnapshotID.Epoch)},
-		Size: p.Size, Position: p.Position, Data: p.Bytes,
+		Status: s, ID: id, Size: p.Size, Position: p.Position, Data: p.Bytes,
 	}
 }

@@ -69,8 +69,9 @@ func (d *decoder) vote(r *kmsg.VoteRequest) kraft.Request {
 	p := &r.Topics[0].Partitions[0]
 	d.partition(len(r.Topics), len(r.Topics[0].Partitions), r.Topics[0].Topic, p.Partition)
 	out := &kraft.VoteRequest{
-		Candidate: kraft.Key{ID: p.CandidateID}, Voter: kraft.Key{ID: kraft.NoID}, Epoch: kraft.Epoch(p.CandidateEpoch),
-		LastEpoch: kraft.Epoch(p.LastOffsetEpoch), End: kraft.Offset(p.LastOffset), Pre: r.Version >= 2 && p.PreVote,
+		Candidate: kraft.Key{ID: p.CandidateID}, Voter: kraft.Key{ID: kraft.NoID},
+		Epoch: kraft.Epoch(p.CandidateEpoch), LastEpoch: kraft.Epoch(p.LastOffsetEpoch),
+		End: kraft.Offset(p.LastOffset), Pre: r.Version >= 2 && p.PreVote,
 	}
 	if r.Version >= 1 {
 		out.Candidate.Dir = p.CandidateDirectoryID
@@ -160,10 +161,10 @@ func (d *decoder) fetchSnapshot(r *kmsg.FetchSnapshotRequest) kraft.Request {
 		return nil
 	}
 	p := &r.Topics[0].Partitions[0]
+	id := kraft.SnapshotID{Offset: kraft.Offset(p.SnapshotID.EndOffset), Epoch: kraft.Epoch(p.SnapshotID.Epoch)}
 	return &kraft.SnapshotRequest{
 		From: kraft.Key{ID: r.ReplicaID, Dir: p.ReplicaDirectoryID}, Epoch: kraft.Epoch(p.CurrentLeaderEpoch),
-		ID:       kraft.SnapshotID{Offset: kraft.Offset(p.SnapshotID.EndOffset), Epoch: kraft.Epoch(p.SnapshotID.Epoch)},
-		Position: p.Position, MaxBytes: r.MaxBytes,
+		ID: id, Position: p.Position, MaxBytes: r.MaxBytes,
 	}
 }
 

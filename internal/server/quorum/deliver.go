@@ -9,8 +9,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// recent is the newest batches, so that committing them needs no reading. Beyond its bound it forgets everything: a node
-// that lags that far behind reads its disk.
+// recent is the newest batches, so that committing them needs no reading. Beyond its bound it forgets
+// everything: a node that lags that far behind reads its disk.
 type recent struct {
 	batches []kraft.Batch
 	bytes   int
@@ -120,7 +120,8 @@ func (e *Engine) apply(b *kraft.Batch) error {
 			return fmt.Errorf("the metadata log at %d: %w", b.Base, err)
 		}
 		e.m.Apply(Batch{
-			Base: int64(b.Base), Last: int64(b.Last), Epoch: int32(b.Epoch), AppendTime: v.MaxTimestamp(), Records: recs,
+			Base: int64(b.Base), Last: int64(b.Last), Epoch: int32(b.Epoch),
+			AppendTime: v.MaxTimestamp(), Records: recs,
 		})
 		e.touched = true
 	}
@@ -154,7 +155,7 @@ func (e *Engine) head(id kraft.SnapshotID) (snapshotHead, error) {
 		return snapshotHead{}, err
 	}
 	defer f.Close()
-	return readSnapshot(f, id, func([]byte) bool { return true })
+	return readSnapshot(f, id, anything)
 }
 
 // restore loads a snapshot into the machine.

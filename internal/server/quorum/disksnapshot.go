@@ -78,7 +78,7 @@ func (s *diskStore) Install(id kraft.SnapshotID) error {
 	if err != nil {
 		return err
 	}
-	if _, err := readSnapshot(&diskFile{p.file, st.Size()}, id, func([]byte) bool { return true }); err != nil {
+	if _, err := readSnapshot(&diskFile{p.file, st.Size()}, id, anything); err != nil {
 		s.closePart()
 		return err
 	}
@@ -155,9 +155,11 @@ func (w *diskWriter) Abort() {
 	}
 }
 
-// bootstrapRecords are the data records of the 0-0 snapshot or, as releases before 4.3 wrote them, of bootstrap.checkpoint.
+// bootstrapRecords are the data records of the 0-0 snapshot or, as releases before 4.3 wrote them, of
+// bootstrap.checkpoint.
 func (s *diskStore) bootstrapRecords() ([][]byte, error) {
-	for _, name := range [...]string{s.path(kraft.SnapshotID{}), filepath.Join(s.parent, "bootstrap.checkpoint")} {
+	older := filepath.Join(s.parent, "bootstrap.checkpoint")
+	for _, name := range [...]string{s.path(kraft.SnapshotID{}), older} {
 		f, err := openSnapshot(s.fs, name)
 		if err == errNoSnapshot {
 			continue

@@ -197,8 +197,8 @@ func (s *diskStore) dropBelow(ids []kraft.SnapshotID) error {
 	return nil
 }
 
-// syncAll makes what was found durable: a process that died may have left it in the page cache, and from now on this node
-// answers for it.
+// syncAll makes what was found durable: a process that died may have left it in the page cache, and from now
+// on this node answers for it.
 func (s *diskStore) syncAll() error {
 	return s.each(func(name string) error {
 		if !strings.HasSuffix(name, ".log") {

@@ -27,8 +27,8 @@ type EngineConfig struct {
 	Spawn func(work func() (done func()))
 }
 
-// Engine is the driver without goroutine, clock and sockets: Quorum gives it those, and the simulation its own.
-// Step any number of inputs, then Flush: that is one round, with one write and one sync.
+// Engine is the driver without goroutine, clock and sockets: Quorum gives it those, and the simulation its
+// own. Step any number of inputs, then Flush: that is one round, with one write and one sync.
 type Engine struct {
 	cfg   EngineConfig
 	core  *kraft.Core
@@ -119,8 +119,8 @@ func (e *Engine) Deadline() time.Time {
 	return next
 }
 
-// Flush carries out everything that the core wants and tells the machine what has become of it. An error ends the engine:
-// a failed disk, or a quorum that can't be trusted any more.
+// Flush carries out everything that the core wants and tells the machine what has become of it. An error ends
+// the engine: a failed disk, or a quorum that can't be trusted any more.
 func (e *Engine) Flush(now time.Time) error {
 	e.now = now
 	e.core.Step(now, nil)

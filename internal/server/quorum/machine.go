@@ -13,23 +13,26 @@ import (
 // NodeID is a node.id; -1 is none.
 type NodeID = meta.NodeID
 
-// Machine is the state that the quorum replicates. Every method is called from the quorum's one goroutine, in log order.
+// Machine is the state that the quorum replicates. Every method is called from the quorum's one goroutine, in
+// log order.
 type Machine interface {
-	// Apply takes one committed data batch: on followers and on the leader alike, the leader's own included. The batch's
-	// bytes may be kept.
+	// Apply takes one committed data batch: on followers and on the leader alike, the leader's own included. The
+	// batch's bytes may be kept.
 	Apply(b Batch)
 	// Restore replaces everything with a snapshot. Never called on a leader.
 	Restore(s *Snapshot)
-	// Lead says that this node leads epoch w.Epoch() and that everything before that epoch is applied. It may append.
+	// Lead says that this node leads epoch w.Epoch() and that everything before that epoch is applied. It may
+	// append.
 	Lead(w Writer)
-	// Follow says that this node doesn't lead: what it appended and didn't see in Apply may never come. leader is -1 while
-	// unknown.
+	// Follow says that this node doesn't lead: what it appended and didn't see in Apply may never come. leader
+	// is -1 while unknown.
 	Follow(leader NodeID, epoch int32)
-	// Tick is for periodic work: called when the time it last returned has come, and after each round in which any other
-	// method or a submitted function ran. The zero time asks for no call. w refuses appends unless this node leads.
+	// Tick is for periodic work: called when the time it last returned has come, and after each round in which
+	// any other method or a submitted function ran. The zero time asks for no call. w refuses appends unless
+	// this node leads.
 	Tick(now time.Time, w Writer) time.Time
-	// Snapshot cuts the state as it is now: an iterator over its encoded records, run later on another goroutine. nil: not
-	// now (inside a metadata transaction), ask again after the next batch.
+	// Snapshot cuts the state as it is now: an iterator over its encoded records, run later on another
+	// goroutine. nil: not now (inside a metadata transaction), ask again after the next batch.
 	Snapshot() func(yield func(record []byte) bool)
 }
 
@@ -57,8 +60,9 @@ type Writer interface {
 	Epoch() int32
 	// Leading says that Append would work.
 	Leading() bool
-	// Append adds one batch, atomically, and returns the offset of its last record. It commits when HighWatermark exceeds
-	// that, at which point Apply sees it. ErrNotLeader unless this node leads. Several appends of one round share one sync.
+	// Append adds one batch, atomically, and returns the offset of its last record. It commits when
+	// HighWatermark exceeds that, at which point Apply sees it. ErrNotLeader unless this node leads. Several
+	// appends of one round share one sync.
 	Append(records [][]byte) (last int64, err error)
 	// EndOffset is the offset that the next record gets.
 	EndOffset() int64
@@ -76,8 +80,8 @@ var (
 	ErrBusy      = errors.New("quorum: queue full")
 )
 
-// RaftRequest is a request of another node or of a client: Vote, BeginQuorumEpoch, EndQuorumEpoch, Fetch, FetchSnapshot,
-// DescribeQuorum. Reply is called exactly once, from any goroutine, and must not block.
+// RaftRequest is a request of another node or of a client: Vote, BeginQuorumEpoch, EndQuorumEpoch, Fetch,
+// FetchSnapshot, DescribeQuorum. Reply is called exactly once, from any goroutine, and must not block.
 type RaftRequest struct {
 	Request  kmsg.Request
 	Listener string // name of the listener it came in on: answers name the leader's endpoint of that listener

@@ -24,7 +24,8 @@ func NewMemStore() *MemStore {
 	return &MemStore{snapshots: map[kraft.SnapshotID][]byte{}, parts: map[kraft.SnapshotID][]byte{}}
 }
 
-// Crash returns the disk as it is after a power failure: of the batches that were never synced, the first keep survive.
+// Crash returns the disk as it is after a power failure: of the batches that were never synced, the first
+// keep survive.
 func (s *MemStore) Crash(keep int) *MemStore {
 	n := min(len(s.batches), s.synced+keep)
 	c := NewMemStore()
@@ -91,7 +92,7 @@ func loadHead(s Store, out *kraft.Loaded) error {
 		return err
 	}
 	defer f.Close()
-	h, err := readSnapshot(f, id, func([]byte) bool { return true })
+	h, err := readSnapshot(f, id, anything)
 	out.Control = append(h.controls(), out.Control...)
 	return err
 }
@@ -143,7 +144,9 @@ func (s *MemStore) Truncate(to kraft.Offset) error {
 
 // Read implements Store.
 func (s *MemStore) Read(from, bound kraft.Offset, limit int) ([]byte, error) {
-	i, ok := slices.BinarySearchFunc(s.batches, from, func(b kraft.Batch, o kraft.Offset) int { return int(b.Base - o) })
+	i, ok := slices.BinarySearchFunc(s.batches, from, func(b kraft.Batch, o kraft.Offset) int {
+		return int(b.Base - o)
+	})
 	if !ok {
 		return nil, fmt.Errorf("no batch starts at offset %d", from)
 	}
@@ -193,7 +196,7 @@ func (s *MemStore) Discard(id kraft.SnapshotID) error { delete(s.parts, id); ret
 func (s *MemStore) Install(id kraft.SnapshotID) error {
 	data := s.parts[id]
 	delete(s.parts, id)
-	if _, err := readSnapshot(memFile{bytes.NewReader(data)}, id, func([]byte) bool { return true }); err != nil {
+	if _, err := readSnapshot(memFile{bytes.NewReader(data)}, id, anything); err != nil {
 		return err
 	}
 	s.snapshots[id] = data

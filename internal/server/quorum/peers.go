@@ -19,8 +19,9 @@ import (
 // maxResponse bounds what a peer may answer: two snapshots' or fetches' worth.
 const maxResponse = 20 << 20
 
-// peers is the connections to the other nodes: one a node, one request at a time, made when needed. A new request to a node
-// abandons the one before, and its connection with it: whoever waits in a long fetch must not delay a vote.
+// peers is the connections to the other nodes: one a node, one request at a time, made when needed. A new
+// request to a node abandons the one before, and its connection with it: whoever waits in a long fetch must
+// not delay a vote.
 type peers struct {
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -36,7 +37,8 @@ type peers struct {
 	to map[kraft.ID]*peerConn
 }
 
-// peerConn is one node's. current and next are guarded by peers.mu; the rest belongs to the goroutine that runs.
+// peerConn is one node's. current and next are guarded by peers.mu; the rest belongs to the goroutine that
+// runs.
 type peerConn struct {
 	cancel  context.CancelFunc // of the request that runs; nil: none
 	next    *kraft.Send

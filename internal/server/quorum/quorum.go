@@ -217,7 +217,8 @@ func (q *Quorum) wait(timer *time.Timer) {
 	}
 }
 
-// post queues fn whatever the queue's length: answers and the like, whose number is bounded by what was asked.
+// post queues fn whatever the queue's length: answers and the like, whose number is bounded by what was
+// asked.
 func (q *Quorum) post(fn func(now time.Time)) {
 	q.mu.Lock()
 	q.inbox = append(q.inbox, fn)
@@ -324,8 +325,8 @@ func (q *Quorum) LeaderEndpoint() (Endpoint, bool) {
 	return v.at, v.known
 }
 
-// Bootstrap is the data records of the 0-0 snapshot or, without one, of bootstrap.checkpoint: what the first leader of an
-// empty log must write. Empty when there is neither, or the log isn't empty.
+// Bootstrap is the data records of the 0-0 snapshot or, without one, of bootstrap.checkpoint: what the first
+// leader of an empty log must write. Empty when there is neither, or the log isn't empty.
 func (q *Quorum) Bootstrap() [][]byte { return q.bootstrap }
 
 // HighWatermark is the first offset not known to be committed, -1 when unknown. Safe from any goroutine.
@@ -337,7 +338,8 @@ func (q *Quorum) Status() Status { return q.seen.Load().status }
 // Done is closed when the quorum has ended, by Close or because of a fault; Err tells which.
 func (q *Quorum) Done() <-chan struct{} { return q.done }
 
-// Err is the fault that ended the quorum: a failed disk, or a quorum that can't be trusted. nil before, and after Close.
+// Err is the fault that ended the quorum: a failed disk, or a quorum that can't be trusted. nil before, and
+// after Close.
 func (q *Quorum) Err() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -373,7 +375,8 @@ func (q *Quorum) Close(ctx context.Context) error {
 	q.inbox = nil
 	q.mu.Unlock()
 	for _, fn := range inbox {
-		fn(time.Now()) // the loop is gone, and this node leads no more: appends are refused, requests end up in pending
+		// The loop is gone, and this node leads no more: appends are refused, requests end up in pending.
+		fn(time.Now())
 	}
 	for tag, p := range q.pending {
 		delete(q.pending, tag)

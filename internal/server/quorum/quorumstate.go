@@ -47,7 +47,8 @@ type quorumStateJSON struct {
 	DataVersion *int16       `json:"data_version"`
 }
 
-// decodeElection reads both forms. A file that can't be read is an error, never an empty one: it may hold a vote.
+// decodeElection reads both forms. A file that can't be read is an error, never an empty one: it may hold a
+// vote.
 func decodeElection(b []byte) (kraft.Election, error) {
 	var s quorumStateJSON
 	e := kraft.Election{Leader: kraft.NoID, Voted: kraft.Key{ID: kraft.NoID}}

@@ -6,8 +6,8 @@ import (
 	"github.com/kalda/kalda/internal/core/kraft"
 )
 
-// Store is the disk of one replica: its log, its snapshots and its quorum-state file. One goroutine uses it, except that
-// Create and what it returns belong to the goroutine that writes a snapshot.
+// Store is the disk of one replica: its log, its snapshots and its quorum-state file. One goroutine uses it,
+// except that Create and what it returns belong to the goroutine that writes a snapshot.
 type Store interface {
 	// Load reads everything that the core must know, after making sure that it is durable and whole.
 	Load() (kraft.Loaded, error)
@@ -18,15 +18,16 @@ type Store interface {
 	Sync() error
 	// Truncate removes what is at or after to.
 	Truncate(to kraft.Offset) error
-	// Read returns whole batches from the one at offset from up to bound, about max bytes, but at least one batch.
+	// Read returns whole batches from the one at offset from up to bound, about max bytes, but at least one
+	// batch.
 	Read(from, bound kraft.Offset, max int) ([]byte, error)
 	// Trim removes snapshots below start, and what it can of the log.
 	Trim(start kraft.Offset) error
 	// Usage is the log's size in bytes.
 	Usage() int64
 
-	// WritePart, Discard and Install are the core's effects of the same names. Install verifies first, and leaves the log
-	// empty at the snapshot's end.
+	// WritePart, Discard and Install are the core's effects of the same names. Install verifies first, and
+	// leaves the log empty at the snapshot's end.
 	WritePart(id kraft.SnapshotID, position int64, data []byte) error
 	Discard(id kraft.SnapshotID) error
 	Install(id kraft.SnapshotID) error

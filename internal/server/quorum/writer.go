@@ -13,7 +13,8 @@ func (w *writer) Now() time.Time { return w.now }
 
 func (w *writer) Epoch() int32 { return int32(w.core.State().Epoch) }
 
-// Leading is true only once everything before this epoch is applied: earlier, the machine could only plan on old state.
+// Leading is true only once everything before this epoch is applied: earlier, the machine could only plan on
+// old state.
 func (w *writer) Leading() bool {
 	s := w.core.State()
 	return s.Role == kraft.Leader && w.told.leading && w.told.epoch == s.Epoch
