@@ -124,6 +124,7 @@ func Tools() []Tool {
 		{"kafka-consumer-groups", "list, describe, delete groups and move their offsets", consumerGroups},
 		{"kafka-get-offsets", "print offsets of topics by position or time", getOffsets},
 		{"kafka-run-class", "run a tool by the name of Apache's class", runClass},
+		{"kafka-configs", "show and change configurations of topics, brokers, groups, users, clients", configs},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}
