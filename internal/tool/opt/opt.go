@@ -31,8 +31,9 @@ type Flag struct {
 
 // Spec is a tool's options, in the order the help text shows them.
 type Spec struct {
-	About string
-	Flags []Flag
+	About      string
+	Flags      []Flag
+	Abbreviate bool // a start of a name that no other shares stands for it
 }
 
 // Options is a parsed command line.
@@ -61,7 +62,59 @@ func (s *Spec) find(name string) *Flag {
 	case "version":
 		return &Flag{Name: "version"}
 	}
+	if s.Abbreviate {
+		return s.abbreviated(name)
+	}
 	return nil
+}
+
+func (s *Spec) abbreviated(start string) *Flag {
+	var only *Flag
+	for i := range s.Flags {
+		if start != "" && strings.HasPrefix(s.Flags[i].Name, start) {
+			if only != nil {
+				return nil
+			}
+			only = &s.Flags[i]
+		}
+	}
+	return only
+}
+
+// TakesValue says whether the word is an option whose value is the next word.
+func (s *Spec) TakesValue(word string) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
+	f := s.find(name)
+	return f != nil && f.Arity == Required
+}
+
+// Both is an option under both its names.
+func (s *Spec) Both(name string) string {
+	if f := s.find(name); f != nil && f.Short != "" {
+		return "--" + name + "/-" + f.Short
+	}
+	return "--" + name
+}
+
+// Line shows the options as a usage line does: those not required in brackets.
+func (s *Spec) Line(required []string) string {
+	var b strings.Builder
+	for i := range s.Flags {
+		f := &s.Flags[i]
+		text := "--" + f.Name
+		if f.Arity != None {
+			text += " " + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		}
+		need := false
+		for _, r := range required {
+			need = need || r == f.Name
+		}
+		if !need {
+			text = "[" + text + "]"
+		}
+		b.WriteString(" " + text)
+	}
+	return b.String()
 }
 
 // Parse reads args.

@@ -308,12 +308,17 @@ func trimErrors(all []string) []string {
 			break
 		}
 		switch {
-		case strings.HasPrefix(l, "\t"), strings.HasPrefix(l, "Caused by"), strings.HasPrefix(l, "WARN These"),
+		case strings.HasPrefix(l, "usage: "), strings.HasPrefix(l, "          "),
+			strings.HasPrefix(l, "\t"), strings.HasPrefix(l, "Caused by"), strings.HasPrefix(l, "WARN These"),
 			strings.Contains(l, "KIP-848"), strings.HasPrefix(l, "WARN Connection"), strings.HasPrefix(l, "WARN New offset"):
 			continue
 		}
-		if class, text, ok := strings.Cut(l, ": "); ok && !strings.Contains(class, " ") &&
-			(strings.HasSuffix(class, "Exception") || strings.HasSuffix(class, "Error")) {
+		for {
+			class, text, ok := strings.Cut(l, ": ")
+			if !ok || strings.Contains(class, " ") ||
+				!strings.HasSuffix(class, "Exception") && !strings.HasSuffix(class, "Error") {
+				break
+			}
 			l = text
 		}
 		l = strings.TrimRight(l, " ")
