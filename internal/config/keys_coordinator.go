@@ -49,7 +49,7 @@ var coordinatorKeys = []Key{
 	{Name: "group.consumer.session.timeout.ms", Type: Int, Default: "45000", Valid: "1..",
 		Status: Later,
 		Doc:    "A member of a consumer group that is silent for this long is removed."},
-	{Name: "group.coordinator.append.linger.ms", Type: Int, Default: "-1", Valid: "-1..",
+	{Name: "group.coordinator.append.linger.ms", Type: Int, Default: "-1", Valid: "-1..", Status: Later,
 		Doc: "How long group changes are gathered before they are written; -1 is as long as it takes to " +
 			"handle what waits."},
 	{Name: "group.coordinator.background.threads", Type: Int, Default: "2", Valid: "1..",

@@ -48,8 +48,8 @@ var networkKeys = []Key{
 		Status: Nothing,
 		Doc: "Size of Apache's pool of network threads of a listener. Each connection has its own " +
 			"goroutine here."},
-	{Name: "queued.max.request.bytes", Type: Long, Default: "-1", Status: Later,
-		Doc: "Most bytes of requests that wait to be handled; -1 is no limit."},
+	{Name: "queued.max.request.bytes", Type: Long, Default: "-1",
+		Doc: "Memory for requests that are being read and handled, over all connections; -1 is 256 MiB."},
 	{Name: "queued.max.requests", Type: Int, Default: "500", Valid: "1..", Status: Nothing,
 		Doc: "Most requests that wait for a handler. A connection has at most one request in work here, so " +
 			"max.connections is the bound."},

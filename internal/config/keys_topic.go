@@ -78,7 +78,7 @@ var topicKeys = []Key{
 	{Name: "min.insync.replicas", Type: Int, Default: "1", Valid: "1..",
 		Synonyms: []Synonym{{"min.insync.replicas", 1}},
 		Doc:      "Replicas that must have a record before a producer with acks=all is told so."},
-	{Name: "preallocate", Type: Boolean, Default: "false",
+	{Name: "preallocate", Type: Boolean, Default: "false", Status: Later,
 		Synonyms: []Synonym{{"log.preallocate", 1}},
 		Doc:      "Reserve the space of a new segment at once."},
 	{Name: "remote.copy.lag.bytes", Type: Long, Default: "-1", Valid: "-1..", Status: Later,

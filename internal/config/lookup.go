@@ -144,3 +144,26 @@ func distance(a, b string, limit int) int {
 	}
 	return row[len(b)]
 }
+
+// Idle reports whether a key that is set at run time has no effect in this release: it has none at all, or a broker's
+// key is only read at the start. What a broker key gives to topics changes at once.
+func Idle(r Resource, name string) bool {
+	k := resourceKey(r, name)
+	if k == nil {
+		return r != ResourceBroker // a broker's custom keys are nobody's business
+	}
+	if k.Status != Acts {
+		return true
+	}
+	if r != ResourceBroker {
+		return false
+	}
+	for i := range topicKeys {
+		for _, s := range topicKeys[i].Synonyms {
+			if s.Name == name {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -73,3 +73,20 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestIdle(t *testing.T) {
+	for _, c := range []struct {
+		r    Resource
+		name string
+		want bool
+	}{
+		{ResourceTopic, "retention.ms", false}, {ResourceTopic, "remote.storage.enable", true},
+		{ResourceBroker, "log.retention.ms", false}, {ResourceBroker, "max.connections", true},
+		{ResourceBroker, "num.io.threads", true}, {ResourceBroker, "foo", false}, {ResourceTopic, "foo", true},
+		{ResourceGroup, "consumer.session.timeout.ms", true},
+	} {
+		if got := Idle(c.r, c.name); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
