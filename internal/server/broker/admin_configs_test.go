@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"bytes"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -224,5 +226,17 @@ func TestEffectiveTopicConfigFollowsTheImage(t *testing.T) {
 		n.b.configsChanged(&meta.Delta{Configs: map[meta.ConfigResource]struct{}{{Kind: meta.ConfigTopic,
 			Name: "1"}: {}}}) {
 		t.Error("which deltas change every topic")
+	}
+}
+
+func TestIdleConfigsAreWarnedAboutOnce(t *testing.T) {
+	var b bytes.Buffer
+	n := newAdminNode(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&b, nil)) })
+	n.apply(setConfig(meta.ConfigBroker, "", "num.io.threads", "9"), setConfig(meta.ConfigBroker, "", "log.retention.ms", "9"),
+		setConfig(meta.ConfigBroker, "2", "max.connections", "9"))
+	n.apply(setConfig(meta.ConfigBroker, "", "num.io.threads", "10"))
+	if s := b.String(); strings.Count(s, "num.io.threads") != 1 || strings.Contains(s, "retention") ||
+		strings.Contains(s, "max.connections") {
+		t.Error(s)
 	}
 }

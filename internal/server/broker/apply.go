@@ -20,6 +20,7 @@ func (b *Broker) ApplyImage(img *meta.Image, d *meta.Delta) {
 	b.hosting.Store(h)
 	b.image.Store(img)
 	b.countRoles(h)
+	b.noteIdle(img, d)
 	if b.cfg.Groups != nil {
 		if names := deletedNames(old, img, d); len(names) > 0 {
 			b.cfg.Groups.Deleted(names)

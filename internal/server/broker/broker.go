@@ -19,7 +19,8 @@ type Broker struct {
 	sessions sessions
 	ids      producerIDs
 
-	creating creations // topics made on demand
+	creating creations       // topics made on demand
+	idle     map[string]bool // keys of configs that were warned about
 }
 
 // New makes a Broker that has no partitions yet: the log dirs are locked and listed, no log is read.

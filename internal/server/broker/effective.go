@@ -42,3 +42,23 @@ func (b *Broker) configsChanged(d *meta.Delta) bool {
 	}
 	return false
 }
+
+// noteIdle warns of configs that were set and have no effect in this release, each key once: nothing is accepted in
+// silence that doesn't act. Only the image's goroutine calls it.
+func (b *Broker) noteIdle(img *meta.Image, d *meta.Delta) {
+	for res := range d.Configs {
+		if res.Kind == meta.ConfigBroker && res.Name != "" && res.Name != strconv.Itoa(int(b.cfg.NodeID)) {
+			continue
+		}
+		for name := range img.Config(res.Kind, res.Name) {
+			if !config.Idle(config.Resource(res.Kind), name) || b.idle[name] {
+				continue
+			}
+			if b.idle == nil {
+				b.idle = map[string]bool{}
+			}
+			b.idle[name] = true
+			b.log.Warn("a config was set that has no effect while this release runs", "key", name, "resource", res.Name)
+		}
+	}
+}
