@@ -16,32 +16,35 @@ type placer struct {
 	offset   int // rack of the next partition's first replica
 	brokers  int
 	unfenced int
-	placed   int // partitions since the last shuffle
+	placed   int // partitions so far
+	shuffled int // placed at the last shuffle
 }
 
-type rack struct{ unfenced, fenced ring }
+type rack struct {
+	unfenced, fenced ring
+	leads            int // place in unfenced of the next first replica
+}
 
-// ring is brokers in an order that starts elsewhere for each partition.
+// ring is brokers in an order that starts one further for each partition that takes any of them.
 type ring struct {
-	ids    []NodeID
-	offset int // of this partition's first
-	next   int // used by this partition
+	ids       []NodeID
+	partition int // the newest that took one, from 1
+	offset    int // of its first
+	next      int // how many it took
 }
 
-func (l *ring) take() (NodeID, bool) {
-	if l.next >= len(l.ids) {
-		return NoNode, false
+func (l *ring) take(partition int, taken []NodeID) (NodeID, bool) {
+	if l.partition != partition && len(l.ids) > 0 {
+		l.partition, l.next, l.offset = partition, 0, (l.offset+1)%len(l.ids)
 	}
-	n := l.ids[(l.offset+l.next)%len(l.ids)]
-	l.next++
-	return n, true
-}
-
-func (l *ring) nextPartition() {
-	l.next = 0
-	if len(l.ids) > 0 {
-		l.offset = (l.offset + 1) % len(l.ids)
+	for l.next < len(l.ids) {
+		n := l.ids[(l.offset+l.next)%len(l.ids)]
+		l.next++
+		if !slices.Contains(taken, n) {
+			return n, true
+		}
 	}
+	return NoNode, false
 }
 
 func (l *ring) shuffle(r *rand.Rand) {
@@ -88,7 +91,7 @@ func (b *Broker) allCordoned() bool {
 }
 
 func (pl *placer) shuffle() {
-	pl.placed = 0
+	pl.shuffled = pl.placed
 	for _, k := range pl.racks {
 		k.unfenced.shuffle(pl.r)
 		k.fenced.shuffle(pl.r)
@@ -120,14 +123,17 @@ func (pl *placer) place(partitions, replicas int) ([][]NodeID, Failure) {
 }
 
 func (pl *placer) one(replicas int) []NodeID {
-	if pl.placed == pl.unfenced && pl.unfenced > 1 {
+	if pl.placed-pl.shuffled == pl.unfenced && pl.unfenced > 1 {
 		pl.shuffle()
 	}
+	pl.placed++
 	out := make([]NodeID, 0, replicas)
 	first := pl.offset
 	for {
-		if n, ok := pl.racks[first].unfenced.take(); ok {
-			out = append(out, n)
+		// First replicas lead: they go round by themselves, so that each broker of a rack leads equally often.
+		if k := pl.racks[first]; len(k.unfenced.ids) > 0 {
+			out = append(out, k.unfenced.ids[k.leads%len(k.unfenced.ids)])
+			k.leads++
 			break
 		}
 		first = (first + 1) % len(pl.racks)
@@ -138,17 +144,12 @@ func (pl *placer) one(replicas int) []NodeID {
 			continue
 		}
 		k := pl.racks[at]
-		if n, ok := k.unfenced.take(); ok {
+		if n, ok := k.unfenced.take(pl.placed, out); ok {
 			out = append(out, n)
-		} else if n, ok := k.fenced.take(); ok {
+		} else if n, ok := k.fenced.take(pl.placed, out); ok {
 			out = append(out, n)
 		}
 	}
-	pl.placed++
 	pl.offset = (pl.offset + 1) % len(pl.racks)
-	for _, k := range pl.racks {
-		k.unfenced.nextPartition()
-		k.fenced.nextPartition()
-	}
 	return out
 }
