@@ -328,7 +328,10 @@ func (c *Core) prepare(g *group) {
 func (c *Core) failSyncs(g *group, code kerr.Code) {
 	for _, m := range g.members {
 		m.assignment = nil
-		c.finishSync(m, &Synced{Code: code})
+		if m.sync != 0 {
+			c.touch(m) // its session may have ended while it waited, which didn't count
+			c.finishSync(m, &Synced{Code: code})
+		}
 	}
 }
 
