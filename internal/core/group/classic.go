@@ -49,7 +49,7 @@ type group struct {
 	recorded     bool // the log has a record of the classic protocol for it
 	offsets      map[TopicPartition]*offset
 	unstable     map[TopicPartition]int      // how many open transactions have an offset for it
-	foreign      map[string]record.GroupKind // keys of live records of the newer protocols, which only wait for their coordinator
+	foreign      map[string]record.GroupKind // by key, the live records of the newer protocols
 }
 
 // pendingMember is an id that MEMBER_ID_REQUIRED told to a client that hasn't come back yet.
@@ -183,8 +183,8 @@ func (g *group) electLeader() bool {
 	return false
 }
 
-// selectProtocol lets every member vote for what it likes best among that which all speak. Between equals, what the member
-// that joined first prefers.
+// selectProtocol lets every member vote for what it likes best among that which all speak. Between equals,
+// what the member that joined first prefers.
 func (g *group) selectProtocol() string {
 	votes := map[string]int{}
 	var ballot []string
@@ -313,15 +313,26 @@ func (g *group) validate(id string, instance *string) kerr.Code {
 }
 
 func (g *group) record() []byte {
-	v := record.GroupValue{Version: 3, ProtocolType: g.protocolType, Generation: g.generation, Protocol: g.protocol,
-		StateTimestamp: g.stateSince}
+	v := record.GroupValue{
+		Version:        3,
+		ProtocolType:   g.protocolType,
+		Generation:     g.generation,
+		Protocol:       g.protocol,
+		StateTimestamp: g.stateSince,
+	}
 	if g.leader != "" {
 		v.Leader = &g.leader
 	}
 	for _, m := range g.members {
-		r := record.GroupMember{ID: m.id, InstanceID: m.instance, ClientID: m.clientID, ClientHost: m.clientHost,
-			RebalanceTimeout: int32(m.rebalanceTimeout.Milliseconds()), SessionTimeout: int32(m.sessionTimeout.Milliseconds()),
-			Assignment: m.assignment}
+		r := record.GroupMember{
+			ID:               m.id,
+			InstanceID:       m.instance,
+			ClientID:         m.clientID,
+			ClientHost:       m.clientHost,
+			RebalanceTimeout: int32(m.rebalanceTimeout.Milliseconds()),
+			SessionTimeout:   int32(m.sessionTimeout.Milliseconds()),
+			Assignment:       m.assignment,
+		}
 		if g.protocol != nil {
 			r.Subscription = m.metadata(*g.protocol)
 		}

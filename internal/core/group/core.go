@@ -98,8 +98,8 @@ func (c *Core) Drain() Effects {
 // Mark names the present for Rollback.
 func (c *Core) Mark() int { return len(c.undo) }
 
-// Rollback takes back what the records since mark told, because they weren't appended. Requests that were parked on it are
-// answered, through Drain.
+// Rollback takes back what the records since mark told, because they weren't appended. Requests that were
+// parked on it are answered, through Drain.
 func (c *Core) Rollback(now time.Time, mark int) {
 	c.now = now
 	for i := len(c.undo) - 1; i >= mark; i-- {

@@ -7,8 +7,9 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// A foreign group is one of the consumer, share or streams protocol that another node left in the log. Until their
-// coordinator is here, its records are kept as they are, its offsets are served, and nobody may join it.
+// A foreign group is one of the consumer, share or streams protocol that another node left in the log. Until
+// their coordinator is here, its records are kept as they are, its offsets are served, and nobody may join
+// it.
 
 func kindType(k record.GroupKind) string {
 	switch {
@@ -44,7 +45,8 @@ func (g *group) foreignState() string {
 	return empty.String()
 }
 
-// replaceForeign makes an empty group of the consumer protocol a classic one, as Kafka does when a classic member joins it.
+// replaceForeign makes an empty group of the consumer protocol a classic one, as Kafka does when a classic
+// member joins it.
 func (c *Core) replaceForeign(g *group) bool {
 	if g.foreignType() != consumerType || g.foreignMembers() {
 		return false

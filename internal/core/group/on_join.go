@@ -35,7 +35,8 @@ func (c *Core) onJoin(ref Ref, in *Join) {
 	}
 }
 
-// createGroup records a group's existence, so that it isn't lost if its coordinator moves before the first generation.
+// createGroup records a group's existence, so that it isn't lost if its coordinator moves before the first
+// generation.
 func (c *Core) createGroup(g *group) {
 	fresh := group{id: g.id, stateSince: g.stateSince}
 	g.recorded = true
@@ -87,7 +88,8 @@ func (c *Core) joinGroup(g *group, ref Ref, in *Join) {
 	}
 }
 
-// hasRoom applies group.max.size: to those already back when a rebalance gathers members, else to the members there are.
+// hasRoom applies group.max.size: to those already back when a rebalance gathers members, else to the members
+// there are.
 func (c *Core) hasRoom(g *group, id string) bool {
 	m := g.member(id)
 	switch g.state {
@@ -170,7 +172,14 @@ func (c *Core) joinKnown(g *group, ref Ref, in *Join) {
 }
 
 func (c *Core) addMember(g *group, id string, ref Ref, in *Join) {
-	m := &member{id: id, instance: in.Instance, clientID: in.ClientID, clientHost: in.ClientHost, join: ref, fresh: true}
+	m := &member{
+		id:         id,
+		instance:   in.Instance,
+		clientID:   in.ClientID,
+		clientHost: in.ClientHost,
+		join:       ref,
+		fresh:      true,
+	}
 	m.configure(in)
 	m.protocols = cloneProtocols(in.Protocols)
 	m.session = newTimer(func() { c.onSession(g, m) })
@@ -215,8 +224,8 @@ func (c *Core) park(g *group, m *member, ref Ref, in *Join) {
 	}
 }
 
-// replaceStatic lets a restarted instance take over its member: its old id is fenced (KIP-345). In a stable group whose
-// protocol it doesn't change it gets its old assignment without a rebalance (KIP-814).
+// replaceStatic lets a restarted instance take over its member: its old id is fenced (KIP-345). In a stable
+// group whose protocol it doesn't change it gets its old assignment without a rebalance (KIP-814).
 func (c *Core) replaceStatic(g *group, m *member, id string, ref Ref, in *Join) {
 	old := *m
 	leader := g.leader
@@ -259,7 +268,13 @@ func (c *Core) revertStatic(g *group, m, old *member) {
 // joined tells m of the generation; the leader also of everybody else.
 func (c *Core) joined(g *group, m *member) *Joined {
 	t := g.protocolType
-	out := &Joined{Generation: g.generation, ProtocolType: &t, Protocol: g.protocol, Leader: g.leader, Member: m.id}
+	out := &Joined{
+		Generation:   g.generation,
+		ProtocolType: &t,
+		Protocol:     g.protocol,
+		Leader:       g.leader,
+		Member:       m.id,
+	}
 	if m.id == g.leader {
 		out.Members = make([]JoinedMember, len(g.members))
 		for i, x := range g.members {
@@ -319,7 +334,8 @@ func (c *Core) prepare(g *group) {
 		c.maybeCompleteJoin(g)
 		return
 	}
-	// More members will come in a moment: without a delay each of them would cause a rebalance of its own (KIP-134).
+	// More members will come in a moment: without a delay each of them would cause a rebalance of its own
+	// (KIP-134).
 	g.joinedAnew = false
 	g.remaining = max(g.rebalanceTimeout()-c.cfg.InitialRebalanceDelay, 0)
 	c.timers.set(g.joinTimer, c.now.Add(c.cfg.InitialRebalanceDelay))
@@ -386,7 +402,8 @@ func (c *Core) completeJoin(g *group) {
 	c.timers.set(g.syncTimer, c.now.Add(g.rebalanceTimeout()))
 }
 
-// onSession ends a member that wasn't heard of. One that waits for us is alive as far as we can know, unless it is fresh.
+// onSession ends a member that wasn't heard of. One that waits for us is alive as far as we can know, unless
+// it is fresh.
 func (c *Core) onSession(g *group, m *member) {
 	if !m.fresh && (m.join != 0 || m.sync != 0) {
 		return

@@ -104,10 +104,23 @@ func (c *Core) checkCommit(g *group, in *Commit) kerr.Code {
 
 func (c *Core) putOffset(g *group, o *CommitOffset, retention time.Duration) {
 	c.order++
-	x := &offset{at: o.Offset, epoch: o.LeaderEpoch, metadata: o.Metadata, committed: c.millis(), expires: record.NoExpiry,
-		topicID: o.TopicID, order: c.order}
-	v := record.OffsetValue{Version: 4, Offset: x.at, LeaderEpoch: x.epoch, Metadata: x.metadata, CommitTimestamp: x.committed,
-		TopicID: x.topicID}
+	x := &offset{
+		at:        o.Offset,
+		epoch:     o.LeaderEpoch,
+		metadata:  o.Metadata,
+		committed: c.millis(),
+		expires:   record.NoExpiry,
+		topicID:   o.TopicID,
+		order:     c.order,
+	}
+	v := record.OffsetValue{
+		Version:         4,
+		Offset:          x.at,
+		LeaderEpoch:     x.epoch,
+		Metadata:        x.metadata,
+		CommitTimestamp: x.committed,
+		TopicID:         x.topicID,
+	}
 	if retention >= 0 {
 		x.expires = x.committed + retention.Milliseconds()
 		v.Version, v.ExpireTimestamp = 1, x.expires
@@ -265,7 +278,8 @@ func (c *Core) onSweep() {
 			}
 		}
 		c.buryOffsets(g, gone)
-		if g.state == empty && len(g.pending) == 0 && len(g.offsets) == 0 && len(g.unstable) == 0 && len(g.foreign) == 0 {
+		if g.state == empty && len(g.pending) == 0 && len(g.offsets) == 0 && len(g.unstable) == 0 &&
+			len(g.foreign) == 0 {
 			c.removeGroup(g)
 		}
 	}

@@ -53,8 +53,8 @@ func checkSync(g *group, in *Sync) kerr.Code {
 	return kerr.None
 }
 
-// assign makes the generation stable with what the leader decided. The record goes to the log before anybody hears of it;
-// if that fails, all who waited fail with it and start over.
+// assign makes the generation stable with what the leader decided. The record goes to the log before anybody
+// hears of it; if that fails, all who waited fail with it and start over.
 func (c *Core) assign(g *group, as []Assignment) {
 	for _, m := range g.members {
 		m.assignment = []byte{}
@@ -86,7 +86,8 @@ func (c *Core) synced(g *group, m *member) *Synced {
 	return &Synced{ProtocolType: &t, Protocol: g.protocol, Assignment: m.assignment}
 }
 
-// onSyncTimer removes those who took the generation and never asked for their share: the others wait for them (KAFKA-12890).
+// onSyncTimer removes those who took the generation and never asked for their share: the others wait for them
+// (KAFKA-12890).
 func (c *Core) onSyncTimer(g *group) {
 	if g.state != completing && g.state != stable {
 		return

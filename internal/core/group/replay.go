@@ -9,8 +9,9 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// Replay applies a record read from the log. producer is the transaction's, or -1. Records of kinds that don't exist yet are
-// skipped with a warning, as is what can't be decoded: one bad record mustn't take all groups of the partition away.
+// Replay applies a record read from the log. producer is the transaction's, or -1. Records of kinds that
+// don't exist yet are skipped with a warning, as is what can't be decoded: one bad record mustn't take all
+// groups of the partition away.
 func (c *Core) Replay(at, producer int64, key, value []byte) error {
 	k, err := record.DecodeGroupKey(key)
 	if err != nil {
@@ -51,8 +52,15 @@ func (c *Core) replayOffset(k *record.GroupKey, producer int64, value []byte) er
 	if g == nil {
 		g = c.newGroup(k.Group)
 	}
-	o := &offset{at: v.Offset, epoch: v.LeaderEpoch, metadata: v.Metadata, committed: v.CommitTimestamp, expires: v.ExpireTimestamp,
-		topicID: v.TopicID, order: c.order}
+	o := &offset{
+		at:        v.Offset,
+		epoch:     v.LeaderEpoch,
+		metadata:  v.Metadata,
+		committed: v.CommitTimestamp,
+		expires:   v.ExpireTimestamp,
+		topicID:   v.TopicID,
+		order:     c.order,
+	}
 	if producer < 0 {
 		g.offsets[tp] = o
 		return nil
@@ -61,8 +69,8 @@ func (c *Core) replayOffset(k *record.GroupKey, producer int64, value []byte) er
 	return nil
 }
 
-// ReplayEnd ends the producer's transaction: its offsets count, or never happened. An offset that was committed later in
-// the log, outside of the transaction, stays.
+// ReplayEnd ends the producer's transaction: its offsets count, or never happened. An offset that was
+// committed later in the log, outside of the transaction, stays.
 func (c *Core) ReplayEnd(producer int64, commit bool) {
 	pending := c.txns[producer]
 	delete(c.txns, producer)
@@ -154,10 +162,15 @@ func (c *Core) replayMember(g *group, v *record.GroupValue, r *record.GroupMembe
 	if g.member(r.ID) != nil {
 		return
 	}
-	m := &member{id: r.ID, instance: r.InstanceID, clientID: r.ClientID, clientHost: r.ClientHost,
+	m := &member{
+		id:               r.ID,
+		instance:         r.InstanceID,
+		clientID:         r.ClientID,
+		clientHost:       r.ClientHost,
 		sessionTimeout:   time.Duration(r.SessionTimeout) * time.Millisecond,
 		rebalanceTimeout: time.Duration(r.RebalanceTimeout) * time.Millisecond,
-		assignment:       append([]byte{}, r.Assignment...)}
+		assignment:       append([]byte{}, r.Assignment...),
+	}
 	if r.RebalanceTimeout < 0 {
 		m.rebalanceTimeout = m.sessionTimeout
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// Scenarios are text: each line of a `run` block is a request or a passage of time, and what the core does about it is
-// printed below. -rewrite writes what it does now.
+// Scenarios are text: each line of a `run` block is a request or a passage of time, and what the core does
+// about it is printed below. -rewrite writes what it does now.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		w := newWorld(Defaults())
@@ -234,7 +234,8 @@ func (w *world) transaction(t *testing.T, p *words) {
 	}
 	for tp, at := range p.keys {
 		o := partition(tp)
-		k := record.GroupKey{Kind: record.KindOffsetCommit, Group: p.args[2], Topic: o.Topic, Partition: o.Partition}
+		k := record.GroupKey{Kind: record.KindOffsetCommit, Group: p.args[2], Topic: o.Topic,
+			Partition: o.Partition}
 		n, _ := strconv.ParseInt(at, 10, 64)
 		v := record.OffsetValue{Version: 3, Offset: n, CommitTimestamp: w.now.UnixMilli()}
 		if err := w.core.Replay(0, producer, k.Encode(), v.Encode()); err != nil {
@@ -249,7 +250,8 @@ func (w *world) state(id string) {
 		w.printf("  no group")
 		return
 	}
-	w.printf("  %v generation=%d leader=%s awaiting=%d pending=%d offsets=%d", g.state, g.generation, w.alias(g.leader), g.awaiting,
+	w.printf("  %v generation=%d leader=%s awaiting=%d pending=%d offsets=%d", g.state, g.generation,
+		w.alias(g.leader), g.awaiting,
 		len(g.pending), len(g.offsets))
 	for _, m := range g.members {
 		w.printf("    %s join=%v sync=%v session=%v assignment=%q", w.alias(m.id), m.join != 0, m.sync != 0,
@@ -319,7 +321,8 @@ func (w *world) join(p *words, group, member string) *Join {
 		client, _, _ = strings.Cut(p.keys["member"], "#")
 	}
 	in := &Join{Group: group, Member: member, Instance: p.instance(), ClientID: client, ClientHost: "/h",
-		SessionTimeout: p.duration("session", 10*time.Second), RebalanceTimeout: p.duration("rebalance", time.Minute),
+		SessionTimeout: p.duration("session", 10*time.Second), RebalanceTimeout: p.duration("rebalance",
+			time.Minute),
 		ProtocolType: "consumer", RequireMember: p.int("v", 9) >= 4, CanSkip: p.int("v", 9) >= 9}
 	if v, ok := p.keys["type"]; ok {
 		in.ProtocolType = v
@@ -330,7 +333,8 @@ func (w *world) join(p *words, group, member string) *Join {
 	}
 	for _, n := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
 		name, topics, _ := strings.Cut(n, ":")
-		in.Protocols = append(in.Protocols, Protocol{name, subscription(strings.FieldsFunc(topics, func(r rune) bool { return r == '+' }))})
+		in.Protocols = append(in.Protocols, Protocol{name, subscription(strings.FieldsFunc(topics,
+			func(r rune) bool { return r == '+' }))})
 	}
 	return in
 }
@@ -348,7 +352,8 @@ func subscription(topics []string) []byte {
 func (w *world) offsetInput(t *testing.T, p *words, group, member string, generation int32) Input {
 	switch p.args[0] {
 	case "commit":
-		in := &Commit{Group: group, Member: member, Instance: p.instance(), Generation: generation, Epochs: p.int("v", 9) >= 9,
+		in := &Commit{Group: group, Member: member, Instance: p.instance(), Generation: generation,
+			Epochs:    p.int("v", 9) >= 9,
 			Retention: p.duration("retention", -1)}
 		for _, o := range strings.Split(p.keys["offsets"], ",") {
 			tp, at, _ := strings.Cut(o, ":")
@@ -404,7 +409,8 @@ func (w *world) record(r *batch.Record) string {
 		return fmt.Sprintf("group %s kind=%d tombstone", k.Group, k.Kind)
 	}
 	v, _ := record.DecodeGroupValue(r.Value)
-	s := fmt.Sprintf("group %s generation=%d type=%q protocol=%s leader=%s members=[", k.Group, v.Generation, v.ProtocolType,
+	s := fmt.Sprintf("group %s generation=%d type=%q protocol=%s leader=%s members=[", k.Group, v.Generation,
+		v.ProtocolType,
 		text(v.Protocol), w.alias(text(v.Leader)))
 	for i, m := range v.Members {
 		if i > 0 {
@@ -436,7 +442,8 @@ func (w *world) output(out Output) string {
 		if o.Code != kerr.None {
 			return fmt.Sprintf("%v member=%q", o.Code, w.alias(o.Member))
 		}
-		s := fmt.Sprintf("joined generation=%d protocol=%s leader=%s member=%s", o.Generation, text(o.Protocol), w.alias(o.Leader),
+		s := fmt.Sprintf("joined generation=%d protocol=%s leader=%s member=%s", o.Generation, text(o.Protocol),
+			w.alias(o.Leader),
 			w.alias(o.Member))
 		if o.SkipAssignment {
 			s += " skip"
@@ -478,8 +485,8 @@ func (w *world) output(out Output) string {
 	return fmt.Sprintf("%+v", out)
 }
 
-// matrix prints how every API answers in every state to a member, a stranger, a member of another generation and one whose
-// instance was taken over. The group has a dynamic member d#1 and a static one s#1.
+// matrix prints how every API answers in every state to a member, a stranger, a member of another generation
+// and one whose instance was taken over. The group has a dynamic member d#1 and a static one s#1.
 func matrix(t *testing.T, out *strings.Builder) {
 	claims := []struct{ name, args string }{
 		{"member", "member=d#1 gen=%d"}, {"static member", "member=s#1 instance=s gen=%d"},

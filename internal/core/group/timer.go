@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timer is something to do at a time. Timers that are due together fire in the order in which they were set, so that a run
-// can be repeated.
+// timer is something to do at a time. Timers that are due together fire in the order in which they were set,
+// so that a run can be repeated.
 type timer struct {
 	at    time.Time
 	seq   uint64

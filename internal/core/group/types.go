@@ -25,13 +25,19 @@ type Config struct {
 // Defaults are Apache's.
 func Defaults() Config {
 	return Config{
-		MinSessionTimeout: 6 * time.Second, MaxSessionTimeout: 30 * time.Minute, InitialRebalanceDelay: 3 * time.Second,
-		MaxSize: 1<<31 - 1, OffsetsRetention: 7 * 24 * time.Hour, RetentionCheckInterval: 10 * time.Minute, MaxMetadata: 4096,
+		MinSessionTimeout:      6 * time.Second,
+		MaxSessionTimeout:      30 * time.Minute,
+		InitialRebalanceDelay:  3 * time.Second,
+		MaxSize:                1<<31 - 1,
+		OffsetsRetention:       7 * 24 * time.Hour,
+		RetentionCheckInterval: 10 * time.Minute,
+		MaxMetadata:            4096,
 	}
 }
 
-// newMemberJoinTimeout bounds how long a member that was added without MEMBER_ID_REQUIRED may stay unheard of while it
-// waits for a rebalance to complete: its client may be gone, and without its id it can't heartbeat (KAFKA-9752).
+// newMemberJoinTimeout bounds how long a member that was added without MEMBER_ID_REQUIRED may stay unheard of
+// while it waits for a rebalance to complete: its client may be gone, and without its id it can't heartbeat
+// (KAFKA-9752).
 const newMemberJoinTimeout = 5 * time.Minute
 
 // Ref names a request to its driver. 0 is none.
@@ -176,8 +182,8 @@ type CommitOffset struct {
 	Metadata    string
 }
 
-// Codes is the reply to Commit and DeleteOffsets. If Code isn't None the request failed as a whole; else Each is by
-// the request's order.
+// Codes is the reply to Commit and DeleteOffsets. If Code isn't None the request failed as a whole; else Each
+// is by the request's order.
 type Codes struct {
 	Code kerr.Code
 	Each []kerr.Code
@@ -270,7 +276,8 @@ func tooLarge(c kerr.Code) kerr.Code {
 	return c
 }
 
-// Reject is a Joined. It tells the member id back, unless the reply that is withdrawn would have been the first to tell it.
+// Reject is a Joined. It tells the member id back, unless the reply that is withdrawn would have been the
+// first to tell it.
 func (j *Join) Reject(c kerr.Code) Output {
 	return &Joined{Code: tooLarge(c), Generation: -1, Member: j.Member}
 }
@@ -278,7 +285,8 @@ func (j *Join) Reject(c kerr.Code) Output {
 // Reject is a Synced.
 func (*Sync) Reject(c kerr.Code) Output { return &Synced{Code: tooLarge(c)} }
 
-// Reject is a Status. A heartbeat is fine while the group is being loaded: the client would only lose its time.
+// Reject is a Status. A heartbeat is fine while the group is being loaded: the client would only lose its
+// time.
 func (*Heartbeat) Reject(c kerr.Code) Output {
 	if c == kerr.CoordinatorLoadInProgress {
 		c = kerr.None

@@ -26,8 +26,8 @@ const (
 	KindStreamsLast        GroupKind = 23
 )
 
-// GroupKey is a key of __consumer_offsets. Topic and Partition are set for offset commits only; of the kinds whose values
-// aren't decoded here yet only Kind and Group are, which is what they all start with.
+// GroupKey is a key of __consumer_offsets. Topic and Partition are set for offset commits only; of the kinds
+// whose values aren't decoded here yet only Kind and Group are, which is what they all start with.
 type GroupKey struct {
 	Kind      GroupKind
 	Group     string
@@ -78,7 +78,8 @@ func (k *GroupKey) Encode() []byte {
 	return c.b
 }
 
-// OffsetValue is a committed offset. Version 4 is what Kafka 4.4 writes, version 1 where the client asked for a retention.
+// OffsetValue is a committed offset. Version 4 is what Kafka 4.4 writes, version 1 where the client asked for
+// a retention.
 type OffsetValue struct {
 	Version         int16
 	Offset          int64
@@ -329,8 +330,8 @@ func (c *groupCoder) putShort(n int) {
 	c.int16(&i)
 }
 
-// Coordinator is the partition of an internal topic with n partitions that is responsible for a group or transactional id:
-// the string's hash as in Java, over UTF-16 code units, without its sign.
+// Coordinator is the partition of an internal topic with n partitions that is responsible for a group or
+// transactional id: the string's hash as in Java, over UTF-16 code units, without its sign.
 func Coordinator(id string, n int32) int32 {
 	h := int32(0)
 	for _, r := range id {

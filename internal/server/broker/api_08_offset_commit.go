@@ -31,11 +31,20 @@ func (b *Broker) serveOffsetCommit(r *wire.Request) {
 	})
 }
 
-// planCommit is the request without the partitions that don't exist, the reply, and where in it each offset's code goes.
-func (b *Broker) planCommit(req *kmsg.OffsetCommitRequest) (*group.Commit, *kmsg.OffsetCommitResponse, []*int16) {
+// planCommit is the request without the partitions that don't exist, the reply, and where in it each offset's
+// code goes.
+func (b *Broker) planCommit(req *kmsg.OffsetCommitRequest) (
+	*group.Commit, *kmsg.OffsetCommitResponse, []*int16,
+) {
 	img := b.Image()
-	in := &group.Commit{Group: req.Group, Member: req.MemberID, Instance: req.InstanceID, Generation: req.Generation,
-		Epochs: req.Version >= 9, Retention: -1}
+	in := &group.Commit{
+		Group:      req.Group,
+		Member:     req.MemberID,
+		Instance:   req.InstanceID,
+		Generation: req.Generation,
+		Epochs:     req.Version >= 9,
+		Retention:  -1,
+	}
 	if req.RetentionTimeMillis >= 0 && req.Version <= 4 {
 		in.Retention = min(time.Duration(req.RetentionTimeMillis), maxMillis) * time.Millisecond
 	}

@@ -48,8 +48,8 @@ func oldFetch(req *kmsg.OffsetFetchRequest) kmsg.OffsetFetchRequestGroup {
 }
 
 // fillOldFetch tells a group's error at the top, which exists since v2; before it stood at every partition.
-func fillOldFetch(resp *kmsg.OffsetFetchResponse, g *kmsg.OffsetFetchRequestGroup, out *kmsg.OffsetFetchResponseGroup,
-	version int16,
+func fillOldFetch(
+	resp *kmsg.OffsetFetchResponse, g *kmsg.OffsetFetchRequestGroup, out *kmsg.OffsetFetchResponseGroup, version int16,
 ) {
 	resp.ErrorCode = out.ErrorCode
 	topics := out.Topics
@@ -73,8 +73,13 @@ func fillOldFetch(resp *kmsg.OffsetFetchResponse, g *kmsg.OffsetFetchRequestGrou
 }
 
 func noOffset(partition int32, code kerr.Code) kmsg.OffsetFetchResponseGroupTopicPartition {
-	return kmsg.OffsetFetchResponseGroupTopicPartition{Partition: partition, Offset: -1, LeaderEpoch: -1, Metadata: new(string),
-		ErrorCode: int16(code)}
+	return kmsg.OffsetFetchResponseGroupTopicPartition{
+		Partition:   partition,
+		Offset:      -1,
+		LeaderEpoch: -1,
+		Metadata:    new(string),
+		ErrorCode:   int16(code),
+	}
 }
 
 // fetchOffsets asks for one group.
@@ -119,9 +124,11 @@ func unknownTopic(t *kmsg.OffsetFetchRequestGroupTopic, code kerr.Code) kmsg.Off
 	return x
 }
 
-// fetchedTopics gathers offsets by topic, which they come in the order of. Where topics have ids, those that are no more
-// can't be told of.
-func fetchedTopics(img *meta.Image, offsets []group.FetchedOffset, byID bool) (topics []kmsg.OffsetFetchResponseGroupTopic) {
+// fetchedTopics gathers offsets by topic, which they come in the order of. Where topics have ids, those that
+// are no more can't be told of.
+func fetchedTopics(
+	img *meta.Image, offsets []group.FetchedOffset, byID bool,
+) (topics []kmsg.OffsetFetchResponseGroupTopic) {
 	for i := 0; i < len(offsets); {
 		name := offsets[i].Topic
 		x := kmsg.OffsetFetchResponseGroupTopic{Topic: name}

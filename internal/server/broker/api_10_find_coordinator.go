@@ -9,7 +9,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// The kinds of coordinators, as FindCoordinator numbers them. 1 is transactions, 2 share groups: both come later.
+// The kinds of coordinators, as FindCoordinator numbers them. 1 is transactions, 2 share groups: both come
+// later.
 const groupCoordinator = 0
 
 func (b *Broker) serveFindCoordinator(r *wire.Request) {
@@ -23,14 +24,17 @@ func (b *Broker) serveFindCoordinator(r *wire.Request) {
 	}
 	answer := func() { r.Reply(b.coordinators(r, req, keys)) }
 	if req.CoordinatorType == groupCoordinator && len(keys) > 0 && b.Image().Topic(offsetsTopic) == nil {
-		// Made on demand. Kafka answers COORDINATOR_NOT_AVAILABLE meanwhile and clients back off; a moment's wait is less.
+		// Made on demand. Kafka answers COORDINATOR_NOT_AVAILABLE meanwhile and clients back off; a moment's wait
+		// is less.
 		b.autoCreate([]string{offsetsTopic}, originOf(r), answer)
 		return
 	}
 	answer()
 }
 
-func (b *Broker) coordinators(r *wire.Request, req *kmsg.FindCoordinatorRequest, keys []string) *kmsg.FindCoordinatorResponse {
+func (b *Broker) coordinators(
+	r *wire.Request, req *kmsg.FindCoordinatorRequest, keys []string,
+) *kmsg.FindCoordinatorResponse {
 	img := b.Image()
 	nodes := b.nodes(img, r, false)
 	resp := kmsg.NewPtrFindCoordinatorResponse()

@@ -14,10 +14,18 @@ func (b *Broker) serveJoinGroup(r *wire.Request) {
 	if !r.Decode(req) {
 		return
 	}
-	in := &group.Join{Group: req.Group, Member: req.MemberID, Instance: req.InstanceID, ClientID: r.ClientID,
-		ClientHost: clientHost(r), SessionTimeout: time.Duration(req.SessionTimeoutMillis) * time.Millisecond,
-		RebalanceTimeout: time.Duration(req.RebalanceTimeoutMillis) * time.Millisecond, ProtocolType: req.ProtocolType,
-		RequireMember: req.Version >= 4, CanSkip: req.Version >= 9}
+	in := &group.Join{
+		Group:            req.Group,
+		Member:           req.MemberID,
+		Instance:         req.InstanceID,
+		ClientID:         r.ClientID,
+		ClientHost:       clientHost(r),
+		SessionTimeout:   time.Duration(req.SessionTimeoutMillis) * time.Millisecond,
+		RebalanceTimeout: time.Duration(req.RebalanceTimeoutMillis) * time.Millisecond,
+		ProtocolType:     req.ProtocolType,
+		RequireMember:    req.Version >= 4,
+		CanSkip:          req.Version >= 9,
+	}
 	if req.Version < 1 {
 		in.RebalanceTimeout = -1 // as the session's
 	}
@@ -30,8 +38,11 @@ func (b *Broker) serveJoinGroup(r *wire.Request) {
 		resp.ProtocolType, resp.Protocol = out.ProtocolType, out.Protocol
 		resp.LeaderID, resp.MemberID, resp.SkipAssignment = out.Leader, out.Member, out.SkipAssignment
 		for _, m := range out.Members {
-			resp.Members = append(resp.Members, kmsg.JoinGroupResponseMember{MemberID: m.Member, InstanceID: m.Instance,
-				ProtocolMetadata: m.Metadata})
+			resp.Members = append(resp.Members, kmsg.JoinGroupResponseMember{
+				MemberID:         m.Member,
+				InstanceID:       m.Instance,
+				ProtocolMetadata: m.Metadata,
+			})
 		}
 		r.Reply(resp)
 	})

@@ -12,7 +12,12 @@ func (b *Broker) serveHeartbeat(r *wire.Request) {
 	if !r.Decode(req) {
 		return
 	}
-	in := &group.Heartbeat{Group: req.Group, Member: req.MemberID, Instance: req.InstanceID, Generation: req.Generation}
+	in := &group.Heartbeat{
+		Group:      req.Group,
+		Member:     req.MemberID,
+		Instance:   req.InstanceID,
+		Generation: req.Generation,
+	}
 	coordinate(b, in.Group, in, func(out *group.Status) {
 		resp := kmsg.NewPtrHeartbeatResponse()
 		resp.ErrorCode = int16(out.Code)

@@ -29,8 +29,11 @@ func (b *Broker) serveLeaveGroup(r *wire.Request) {
 			resp.ErrorCode = int16(out.Codes[0])
 		default:
 			for i, m := range req.Members {
-				resp.Members = append(resp.Members, kmsg.LeaveGroupResponseMember{MemberID: m.MemberID, InstanceID: m.InstanceID,
-					ErrorCode: int16(out.Codes[i])})
+				resp.Members = append(resp.Members, kmsg.LeaveGroupResponseMember{
+					MemberID:   m.MemberID,
+					InstanceID: m.InstanceID,
+					ErrorCode:  int16(out.Codes[i]),
+				})
 			}
 		}
 		r.Reply(resp)

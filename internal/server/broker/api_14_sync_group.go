@@ -19,8 +19,14 @@ func (b *Broker) serveSyncGroup(r *wire.Request) {
 		r.Reply(resp)
 		return
 	}
-	in := &group.Sync{Group: req.Group, Member: req.MemberID, Instance: req.InstanceID, Generation: req.Generation,
-		ProtocolType: req.ProtocolType, Protocol: req.Protocol}
+	in := &group.Sync{
+		Group:        req.Group,
+		Member:       req.MemberID,
+		Instance:     req.InstanceID,
+		Generation:   req.Generation,
+		ProtocolType: req.ProtocolType,
+		Protocol:     req.Protocol,
+	}
 	for _, a := range req.GroupAssignment {
 		in.Assignments = append(in.Assignments, group.Assignment{Member: a.MemberID, Data: a.MemberAssignment})
 	}

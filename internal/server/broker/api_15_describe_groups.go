@@ -10,8 +10,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// groupOperations are the bits of all operations that exist on a group: READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and
-// ALTER_CONFIGS. Without an authorizer everybody may do everything.
+// groupOperations are the bits of all operations that exist on a group: READ, DELETE, DESCRIBE,
+// DESCRIBE_CONFIGS and ALTER_CONFIGS. Without an authorizer everybody may do everything.
 const groupOperations = 1<<3 | 1<<6 | 1<<8 | 1<<10 | 1<<11
 
 func (b *Broker) serveDescribeGroups(r *wire.Request) {
@@ -44,7 +44,13 @@ func fillDescribed(g *kmsg.DescribeGroupsResponseGroup, out *group.Described, ve
 		g.ErrorCode = 0 // a Dead group says it
 	}
 	for _, m := range out.Members {
-		g.Members = append(g.Members, kmsg.DescribeGroupsResponseGroupMember{MemberID: m.Member, InstanceID: m.Instance,
-			ClientID: m.ClientID, ClientHost: m.ClientHost, ProtocolMetadata: m.Metadata, MemberAssignment: m.Assignment})
+		g.Members = append(g.Members, kmsg.DescribeGroupsResponseGroupMember{
+			MemberID:         m.Member,
+			InstanceID:       m.Instance,
+			ClientID:         m.ClientID,
+			ClientHost:       m.ClientHost,
+			ProtocolMetadata: m.Metadata,
+			MemberAssignment: m.Assignment,
+		})
 	}
 }

@@ -21,8 +21,12 @@ func (b *Broker) serveListGroups(r *wire.Request) {
 		resp.ErrorCode = int16(out.Code)
 		if out.Code == kerr.None {
 			for _, g := range out.Groups {
-				resp.Groups = append(resp.Groups, kmsg.ListGroupsResponseGroup{Group: g.Group, ProtocolType: g.ProtocolType,
-					GroupState: g.State, GroupType: g.Type})
+				resp.Groups = append(resp.Groups, kmsg.ListGroupsResponseGroup{
+					Group:        g.Group,
+					ProtocolType: g.ProtocolType,
+					GroupState:   g.State,
+					GroupType:    g.Type,
+				})
 			}
 		}
 		r.Reply(resp)

@@ -169,8 +169,9 @@ func TestLeadServeResign(t *testing.T) {
 func TestJoinSyncOverTimers(t *testing.T) {
 	g := newGroups(t, Config{})
 	g.Lead(0, 0, &memLog{})
-	join := &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute, ProtocolType: "consumer",
-		Protocols: []group.Protocol{{Name: "range"}}}
+	join := &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
+		ProtocolType: "consumer",
+		Protocols:    []group.Protocol{{Name: "range"}}}
 	j := do[*group.Joined](t, g, 0, join)
 	if j.Code != kerr.None || j.Generation != 1 || j.Leader != j.Member || len(j.Members) != 1 {
 		t.Fatalf("joined %+v", j)
@@ -320,7 +321,8 @@ func TestLoading(t *testing.T) {
 	for do[*group.Codes](t, g, 0, commit("a", 1)).Code == kerr.CoordinatorLoadInProgress {
 		time.Sleep(time.Millisecond)
 	}
-	if g.Metrics.LoadedRecords.Load() != inlineLoad+1 || g.Metrics.Active.Load() != 1 || g.Metrics.Loading.Load() != 0 {
+	if g.Metrics.LoadedRecords.Load() != inlineLoad+1 || g.Metrics.Active.Load() != 1 ||
+		g.Metrics.Loading.Load() != 0 {
 		t.Errorf("metrics: %+v", &g.Metrics)
 	}
 }
@@ -330,8 +332,9 @@ func TestParkedAreAnsweredOnResign(t *testing.T) {
 	g := newGroups(t, Config{})
 	g.Lead(0, 0, &memLog{})
 	join := func() *group.Join {
-		return &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute, ProtocolType: "consumer",
-			Protocols: []group.Protocol{{Name: "range"}}}
+		return &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
+			ProtocolType: "consumer",
+			Protocols:    []group.Protocol{{Name: "range"}}}
 	}
 	do[*group.Joined](t, g, 0, join())
 	got := make(chan group.Output, 1)
@@ -346,7 +349,8 @@ func TestParkedAreAnsweredOnResign(t *testing.T) {
 func TestLoadApache(t *testing.T) {
 	g := newGroups(t, Config{})
 	for _, n := range []int32{7, 25, 28, 29, 37, 45} {
-		b, err := os.ReadFile(filepath.Join("../../format/record/testdata/golden/group", fmt.Sprintf("consumer_offsets-%d.log", n)))
+		b, err := os.ReadFile(filepath.Join("../../format/record/testdata/golden/group",
+			fmt.Sprintf("consumer_offsets-%d.log", n)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,8 +369,14 @@ func TestLoadApache(t *testing.T) {
 		id     string
 		state  string
 		offset []int64
-	}{{37, "gold-classic", "Empty", []int64{3}}, {45, "gold-static", "Stable", []int64{5}}, {25, "gold-kip848", "Dead", []int64{20}},
-		{7, "gold-simple", "Dead", nil}, {28, "gold-txn-0", "Empty", []int64{20}}, {29, "gold-txn-1", "Empty", nil}} {
+	}{
+		{37, "gold-classic", "Empty", []int64{3}},
+		{45, "gold-static", "Stable", []int64{5}},
+		{25, "gold-kip848", "Dead", []int64{20}},
+		{7, "gold-simple", "Dead", nil},
+		{28, "gold-txn-0", "Empty", []int64{20}},
+		{29, "gold-txn-1", "Empty", nil},
+	} {
 		if d := do[*group.Described](t, g, want.n, &group.Describe{Group: want.id}); d.State != want.state {
 			t.Errorf("%s: %+v", want.id, d)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/kalda/kalda/internal/format/kerr"
 )
 
-// Runtime runs a core for every partition of an internal topic that this node leads. Its methods may be called from any
-// goroutine.
+// Runtime runs a core for every partition of an internal topic that this node leads. Its methods may be
+// called from any goroutine.
 type Runtime[In Input[Out], Out any] struct {
 	cfg     Config
 	newCore func() Core[In, Out]
@@ -24,18 +24,20 @@ type Runtime[In Input[Out], Out any] struct {
 // maxLoads is how many shards load at the same time.
 const maxLoads = 4
 
-// inlineLoad is how many offsets a log may span to be loaded before Lead returns. Reading that little is a matter of
-// microseconds, and the first requests after a start find their groups instead of COORDINATOR_LOAD_IN_PROGRESS.
+// inlineLoad is how many offsets a log may span to be loaded before Lead returns. Reading that little is a
+// matter of microseconds, and the first requests after a start find their groups instead of
+// COORDINATOR_LOAD_IN_PROGRESS.
 const inlineLoad = 2000
 
 // New makes a Runtime that leads nothing yet.
 func New[In Input[Out], Out any](cfg Config, newCore func() Core[In, Out]) *Runtime[In, Out] {
 	cfg.fill()
-	return &Runtime[In, Out]{cfg: cfg, newCore: newCore, shards: map[int32]*shard[In, Out]{}, loads: make(chan struct{}, maxLoads)}
+	return &Runtime[In, Out]{cfg: cfg, newCore: newCore, shards: map[int32]*shard[In, Out]{},
+		loads: make(chan struct{}, maxLoads)}
 }
 
-// Lead tells that this node leads partition n in an epoch. The shard is loaded from log and then serves. A newer epoch of a
-// shard that is there already changes nothing: nobody else can have written meanwhile.
+// Lead tells that this node leads partition n in an epoch. The shard is loaded from log and then serves. A
+// newer epoch of a shard that is there already changes nothing: nobody else can have written meanwhile.
 func (r *Runtime[In, Out]) Lead(n, epoch int32, log Log) {
 	r.mu.Lock()
 	if s := r.shards[n]; s != nil {
@@ -43,7 +45,15 @@ func (r *Runtime[In, Out]) Lead(n, epoch int32, log Log) {
 		r.mu.Unlock()
 		return
 	}
-	s := &shard[In, Out]{rt: r, n: n, epoch: epoch, log: log, running: true, state: loading, refs: map[uint64]call[In, Out]{}}
+	s := &shard[In, Out]{
+		rt:      r,
+		n:       n,
+		epoch:   epoch,
+		log:     log,
+		running: true,
+		state:   loading,
+		refs:    map[uint64]call[In, Out]{},
+	}
 	s.lost.Store(int32(kerr.None))
 	r.shards[n] = s
 	r.wg.Add(1) // s is running: it loads
@@ -60,8 +70,8 @@ func (r *Runtime[In, Out]) Lead(n, epoch int32, log Log) {
 	}()
 }
 
-// Resign tells that this node doesn't lead partition n any more since an epoch. Everything that waits is answered with
-// NOT_COORDINATOR. Late news about an older epoch is ignored.
+// Resign tells that this node doesn't lead partition n any more since an epoch. Everything that waits is
+// answered with NOT_COORDINATOR. Late news about an older epoch is ignored.
 func (r *Runtime[In, Out]) Resign(n, epoch int32) {
 	r.mu.Lock()
 	s := r.shards[n]
@@ -74,7 +84,8 @@ func (r *Runtime[In, Out]) Resign(n, epoch int32) {
 	s.close()
 }
 
-// Submit gives in to partition n's shard. done gets the reply, perhaps before Submit returns, on any goroutine; it must not block.
+// Submit gives in to partition n's shard. done gets the reply, perhaps before Submit returns, on any
+// goroutine; it must not block.
 func (r *Runtime[In, Out]) Submit(n int32, in In, done func(Out)) {
 	r.mu.RLock()
 	s := r.shards[n]
@@ -91,8 +102,8 @@ func (r *Runtime[In, Out]) Submit(n int32, in In, done func(Out)) {
 	r.Metrics.Requests.Inc()
 }
 
-// Each gives in to every shard that may hold something, and tells all replies, by partition. Shards whose log was always
-// empty aren't asked. patient waits for those that are loading.
+// Each gives in to every shard that may hold something, and tells all replies, by partition. Shards whose log
+// was always empty aren't asked. patient waits for those that are loading.
 func (r *Runtime[In, Out]) Each(in In, patient bool, done func([]Out)) {
 	r.mu.RLock()
 	shards := make([]*shard[In, Out], 0, len(r.shards))
@@ -146,7 +157,8 @@ func outcome(code kerr.Code) kerr.Code {
 	switch code {
 	case kerr.None:
 		return kerr.None
-	case kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut:
+	case kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend,
+		kerr.RequestTimedOut:
 		return kerr.CoordinatorNotAvailable
 	case kerr.NotLeaderOrFollower, kerr.KafkaStorageError:
 		return kerr.NotCoordinator

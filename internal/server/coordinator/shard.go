@@ -34,8 +34,8 @@ const (
 	closed
 )
 
-// shard is one partition. Fields above the line are guarded by mu; those below belong to the goroutine that runs it, which
-// is whoever set running.
+// shard is one partition. Fields above the line are guarded by mu; those below belong to the goroutine that
+// runs it, which is whoever set running.
 type shard[In Input[Out], Out any] struct {
 	rt        *Runtime[In, Out]
 	n         int32
@@ -192,8 +192,9 @@ func (s *shard[In, Out]) turn(q []call[In, Out]) {
 	s.alarm(now)
 }
 
-// take gathers what the core drained after its mark. What doesn't fit into the batch any more starts the next one, and what
-// is larger than a batch is split: the log's limit is no limit for the number of offsets that can be deleted together.
+// take gathers what the core drained after its mark. What doesn't fit into the batch any more starts the next
+// one, and what is larger than a batch is split: the log's limit is no limit for the number of offsets that
+// can be deleted together.
 func (s *shard[In, Out]) take(now time.Time, mark int) {
 	e := s.core.Drain()
 	n := 0
@@ -228,8 +229,8 @@ func (s *shard[In, Out]) fits(n int) bool {
 	return len(s.recs) == 0 || batch.HeaderSize+s.size+n <= s.rt.cfg.MaxBatch
 }
 
-// flush appends the gathered batch. Its replies wait for the commit; if the log refuses it the core goes back to where it
-// was, and the replies become rejections.
+// flush appends the gathered batch. Its replies wait for the commit; if the log refuses it the core goes back
+// to where it was, and the replies become rejections.
 func (s *shard[In, Out]) flush(now time.Time) kerr.Code {
 	replies := s.replies
 	s.replies = nil
@@ -312,8 +313,8 @@ func (s *shard[In, Out]) hold(now time.Time, replies []Reply[Out]) {
 	s.held = append(s.held, held[Out]{s.end, now.Add(s.rt.cfg.WriteTimeout), replies})
 }
 
-// release gives out what has been committed, and gives up on what wasn't in time. Its records may be committed later: the
-// state stays, and the client asks again.
+// release gives out what has been committed, and gives up on what wasn't in time. Its records may be
+// committed later: the state stays, and the client asks again.
 func (s *shard[In, Out]) release(now time.Time) {
 	code := kerr.Code(s.lost.Swap(int32(kerr.None)))
 	if code != kerr.None {
@@ -357,8 +358,8 @@ func (s *shard[In, Out]) reject(replies []Reply[Out], code kerr.Code) {
 	}
 }
 
-// alarm makes sure that the shard wakes up in time. A timer that is set too early costs one look, so it isn't moved for
-// every heartbeat.
+// alarm makes sure that the shard wakes up in time. A timer that is set too early costs one look, so it isn't
+// moved for every heartbeat.
 func (s *shard[In, Out]) alarm(now time.Time) {
 	var at time.Time
 	if s.core != nil {

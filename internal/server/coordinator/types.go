@@ -9,22 +9,25 @@ import (
 	"github.com/kalda/kalda/internal/obs"
 )
 
-// Log is the partition under a shard. The broker's Partition is one. Every method may be called from any goroutine.
+// Log is the partition under a shard. The broker's Partition is one. Every method may be called from any
+// goroutine.
 type Log interface {
-	// AppendLocal appends one batch, stamping offsets and leader epoch, if this node leads and enough replicas are in sync.
-	// It doesn't keep the slice.
+	// AppendLocal appends one batch, stamping offsets and leader epoch, if this node leads and enough replicas
+	// are in sync. It doesn't keep the slice.
 	AppendLocal(b []byte) (base batch.Offset, code kerr.Code)
-	// Await calls fn once, with None when everything below offset is committed, or with the reason why that won't be known
-	// here. It may call fn before it returns, or later while holding locks: fn only takes note.
+	// Await calls fn once, with None when everything below offset is committed, or with the reason why that
+	// won't be known here. It may call fn before it returns, or later while holding locks: fn only takes note.
 	Await(offset batch.Offset, fn func(kerr.Code))
-	// ReadLocal appends whole batches from the one that holds from to dst: about max bytes, at least one batch if there is one.
+	// ReadLocal appends whole batches from the one that holds from to dst: about max bytes, at least one batch
+	// if there is one.
 	ReadLocal(from batch.Offset, max int, dst []byte) ([]byte, error)
 	LogStart() batch.Offset
 	LEO() batch.Offset
 }
 
-// Input is a request that a core understands. Reject is its reply when the runtime or the log can't serve it; codes of failed
-// appends come as coordinator outcomes (broker.md 6.1), MessageTooLarge for whatever didn't fit.
+// Input is a request that a core understands. Reject is its reply when the runtime or the log can't serve it;
+// codes of failed appends come as coordinator outcomes (broker.md 6.1), MessageTooLarge for whatever didn't
+// fit.
 type Input[Out any] interface{ Reject(kerr.Code) Out }
 
 // Reply answers the request that came with Ref.
@@ -53,7 +56,8 @@ type Core[In Input[Out], Out any] interface {
 	Deadline() time.Time
 	// Drain hands over what Step and Tick left to do.
 	Drain() Effects[Out]
-	// Mark names the present; Rollback goes back to a mark after an append failed; Forget drops what Rollback would need.
+	// Mark names the present; Rollback goes back to a mark after an append failed; Forget drops what Rollback
+	// would need.
 	Mark() int
 	Rollback(now time.Time, mark int)
 	Forget()
