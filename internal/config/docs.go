@@ -39,15 +39,15 @@ Kalda reads Apache Kafka's ` + "`server.properties`" + `: all keys of Apache Kaf
 types, defaults and ranges. The column *act* says what a key does in this release:
 
 - **yes**: it acts.
-- **later**: it is checked, and has no effect yet. Setting it to anything but its default is warned about once,
-  at the start.
+- **later**: it is checked, and has no effect yet. Setting it to anything but its default is warned about,
+  once, at the start.
 - **none**: there is nothing to tune here; the text says why. The same warning.
 
 *Change* says how a broker key can change while the node runs: **-** not at all, **broker** for one broker,
 **cluster** for one or for all (` + "`kafka-configs --entity-type brokers`" + `).
 
-An unknown key is warned about, with the nearest known name. A value that can't be is an error that names file,
-line, key, value and reason.
+An unknown key is warned about, with the nearest known name. A value that can't be is an error that names
+file, line, key, value and reason.
 `
 
 // Markdown renders docs/configuration.md.

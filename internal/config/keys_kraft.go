@@ -17,7 +17,8 @@ var kraftKeys = []Key{
 		Status: Later, Internal: true,
 		Doc: "Period of the report on slow controller events."},
 	{Name: "controller.quorum.append.linger.ms", Type: Int, Default: "25", Valid: "0..", Status: Nothing,
-		Doc: "Time that Apache gathers records before it writes them. Here all that has come is written at once, with one sync."},
+		Doc: "Time that Apache gathers records before it writes them. " +
+			"Here all that has come is written at once, with one sync."},
 	{Name: "controller.quorum.auto.join.enable", Type: Boolean, Default: "false", Status: Later,
 		Doc: "Let a controller that is not a voter add itself to the voters."},
 	{Name: "controller.quorum.bootstrap.servers", Type: List, Default: "", Valid: "list",

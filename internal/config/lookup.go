@@ -87,8 +87,8 @@ func resourceKey(r Resource, name string) *Key {
 	return nil
 }
 
-// ListDefault is what APPEND and SUBTRACT start from when a key isn't set on a resource: the value that is in force
-// then. ok is false for a key that holds no list.
+// ListDefault is what APPEND and SUBTRACT start from when a key isn't set on a resource: the value that is
+// in force then. ok is false for a key that holds no list.
 func (s *Server) ListDefault(r Resource, name string, dyn Dynamic) (value string, ok bool) {
 	k := resourceKey(r, name)
 	if k == nil || k.Type != List {
@@ -145,8 +145,8 @@ func distance(a, b string, limit int) int {
 	return row[len(b)]
 }
 
-// Idle reports whether a key that is set at run time has no effect in this release: it has none at all, or a broker's
-// key is only read at the start. What a broker key gives to topics changes at once.
+// Idle reports whether a key that is set at run time has no effect in this release: it has none at all, or
+// a broker's key is only read at the start. What a broker key gives to topics changes at once.
 func Idle(r Resource, name string) bool {
 	k := resourceKey(r, name)
 	if k == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestKeysThatActAreRead holds the table to its word: a key of the broker that is said to act must be read by name
-// somewhere, or give topics a default. (That a topic key acts is for tests of what it does.)
+// TestKeysThatActAreRead holds the table to its word: a key of the broker that is said to act must be read
+// by name somewhere, or give topics a default. (That a topic key acts is for tests of what it does.)
 func TestKeysThatActAreRead(t *testing.T) {
 	text := sources(t, "../..")
 	gives := map[string]bool{}

@@ -43,8 +43,8 @@ func (b *Broker) configsChanged(d *meta.Delta) bool {
 	return false
 }
 
-// noteIdle warns of configs that were set and have no effect in this release, each key once: nothing is accepted in
-// silence that doesn't act. Only the image's goroutine calls it.
+// noteIdle warns of configs that were set and have no effect in this release, each key once: nothing is
+// accepted in silence that doesn't act. Only the image's goroutine calls it.
 func (b *Broker) noteIdle(img *meta.Image, d *meta.Delta) {
 	for res := range d.Configs {
 		if res.Kind == meta.ConfigBroker && res.Name != "" && res.Name != strconv.Itoa(int(b.cfg.NodeID)) {
@@ -58,7 +58,8 @@ func (b *Broker) noteIdle(img *meta.Image, d *meta.Delta) {
 				b.idle = map[string]bool{}
 			}
 			b.idle[name] = true
-			b.log.Warn("a config was set that has no effect while this release runs", "key", name, "resource", res.Name)
+			b.log.Warn("a config was set that has no effect while this release "+
+				"runs", "key", name, "resource", res.Name)
 		}
 	}
 }
