@@ -1,5 +1,5 @@
-// Command kalda is Apache Kafka and its tools in one binary. The first word, or the name it was called by, picks
-// what it does: `kalda` and `kalda server` start a node, `kalda topics` is kafka-topics, and so on.
+// Command kalda is Apache Kafka and its tools in one binary. The first word, or the name it was called by,
+// picks what it does: `kalda` and `kalda server` start a node, `kalda topics` is kafka-topics, and so on.
 package main
 
 import (

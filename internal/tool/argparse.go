@@ -46,7 +46,8 @@ func (env *Env) commands(args []string, global *opt.Spec, all []command) int {
 		}
 	}
 	env.describeCommands(env.Err, nil, all)
-	return env.complain(fmt.Sprintf("invalid choice: '%s' (choose from '%s')", word, strings.Join(names(all), "', '")))
+	return env.complain(fmt.Sprintf("invalid choice: '%s' (choose from '%s')", word, strings.Join(names(all),
+		"', '")))
 }
 
 func (env *Env) complain(what string) int {

@@ -21,8 +21,8 @@ const (
 	consumerClient
 )
 
-// connect makes a client from bootstrap servers, settings in Apache's spelling and options of the tool's own, which
-// win. It connects when first used.
+// connect makes a client from bootstrap servers, settings in Apache's spelling and options of the tool's own,
+// which win. It connects when first used.
 func (env *Env) connect(k kind, bootstrap string, p props, own ...kgo.Opt) (*kgo.Client, error) {
 	seeds, err := seedBrokers(bootstrap)
 	if err != nil {
@@ -109,7 +109,8 @@ func (d *dialWarning) OnBrokerConnect(b kgo.BrokerMetadata, _ time.Duration, _ n
 	if err == nil || d.last.Swap(now) == now {
 		return
 	}
-	fmt.Fprintf(d.env.Err, "WARN Connection to node %d (%s) could not be established. Node may not be available.\n",
+	fmt.Fprintf(d.env.Err, "WARN Connection to node %d (%s) could not be established. Node may not be "+
+		"available.\n",
 		max(b.NodeID, -1), net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))))
 }
 
@@ -139,7 +140,8 @@ func (p props) truth(key string, def bool) (bool, error) {
 	case strings.EqualFold(v, "false"):
 		return false, nil
 	default:
-		return false, fmt.Errorf("Invalid value %s for configuration %s: Expected value to be either true or false", v, key)
+		return false, fmt.Errorf("Invalid value %s for configuration %s: Expected value to be either true or "+
+			"false", v, key)
 	}
 }
 

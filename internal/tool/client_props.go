@@ -106,7 +106,8 @@ func (p props) producer(key string) (o kgo.Opt, known bool, err error) {
 	case "transactional.id":
 		return kgo.TransactionalID(v), true, nil
 	case "max.in.flight.requests.per.connection":
-		return number(p, key, func(n int32) kgo.ProducerOpt { return kgo.MaxProduceRequestsInflightPerBroker(int(n)) })
+		return number(p, key,
+			func(n int32) kgo.ProducerOpt { return kgo.MaxProduceRequestsInflightPerBroker(int(n)) })
 	case "batch.size":
 		return number(p, key, func(n int32) kgo.ProducerOpt { return kgo.ProducerBatchMaxBytes(max(n, 1024)) })
 	case "buffer.memory":
@@ -126,7 +127,8 @@ func (p props) producer(key string) (o kgo.Opt, known bool, err error) {
 	return nil, false, nil
 }
 
-// acks maps acks. mapProps switches idempotence off for all but acks=all, since the client would refuse the mix.
+// acks maps acks. mapProps switches idempotence off for all but acks=all, since the client would refuse the
+// mix.
 func (p props) acks(v string) (kgo.Opt, bool, error) {
 	switch v {
 	case "0":

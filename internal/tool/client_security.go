@@ -17,7 +17,8 @@ import (
 // securityOpts maps security.protocol and the ssl. and sasl. keys.
 func securityOpts(p props) ([]kgo.Opt, error) {
 	protocol := strings.ToUpper(p.get("security.protocol", "PLAINTEXT"))
-	if err := oneOf("security.protocol", protocol, "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"); err != nil {
+	if err := oneOf("security.protocol", protocol, "PLAINTEXT", "SSL", "SASL_PLAINTEXT",
+		"SASL_SSL"); err != nil {
 		return nil, err
 	}
 	var opts []kgo.Opt
@@ -69,7 +70,8 @@ func tlsConfig(p props) (*tls.Config, error) {
 	return c, nil
 }
 
-// anyName keeps checking the chain but not the name in it, which is what an empty identification algorithm means.
+// anyName keeps checking the chain but not the name in it, which is what an empty identification algorithm
+// means.
 func anyName(c *tls.Config) {
 	c.InsecureSkipVerify = true
 	c.VerifyConnection = func(s tls.ConnectionState) error {

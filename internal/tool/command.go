@@ -36,8 +36,8 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// preamble answers --help, --version and an empty command line as Apache's tools do: help goes to standard error
-// and is a failure, since nothing was done. The code is -1 when the tool shall go on.
+// preamble answers --help, --version and an empty command line as Apache's tools do: help goes to standard
+// error and is a failure, since nothing was done. The code is -1 when the tool shall go on.
 func (env *Env) preamble(s *opt.Spec, o *opt.Options, args []string) int {
 	if len(args) == 0 || o.Has("help") {
 		return env.usage(s, s.About)

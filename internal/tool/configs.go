@@ -24,7 +24,8 @@ func configsSpec() *opt.Spec {
 			{Name: "describe", Help: "Show an entity's configuration."},
 			{Name: "all", Help: "With --describe: defaults too."},
 			{Name: "alter", Help: "Change an entity's configuration."},
-			{Name: "add-config", Arity: opt.Required, Arg: "k=v,k=[v,v]", Help: "What to set; brackets around values with commas."},
+			{Name: "add-config", Arity: opt.Required, Arg: "k=v,k=[v,v]",
+				Help: "What to set; brackets around values with commas."},
 			{Name: "add-config-file", Arity: opt.Required, Arg: "file", Help: "What to set, in a file."},
 			{Name: "delete-config", Arity: opt.Required, Arg: "k,k", Help: "What to unset."},
 			{Name: "entity-type", Arity: opt.Required, Arg: "type",
@@ -132,7 +133,8 @@ type shorthand struct{ flag, kind string }
 
 func shorthands() []shorthand {
 	return []shorthand{{"topic", "topics"}, {"client", "clients"}, {"user", "users"}, {"broker", "brokers"},
-		{"broker-logger", "broker-loggers"}, {"ip", "ips"}, {"client-metrics", "client-metrics"}, {"group", "groups"}}
+		{"broker-logger", "broker-loggers"}, {"ip", "ips"}, {"client-metrics", "client-metrics"}, {"group",
+			"groups"}}
 }
 
 // entitiesOf gathers the entities in the order given: types first come with the names in the same order.
@@ -170,7 +172,8 @@ func checkConfigs(o *opt.Options) ([]entity, error) {
 	seen := make(map[string]bool)
 	for _, e := range entities {
 		if !strings.Contains(", "+entityKinds+",", ", "+e.kind+",") {
-			return nil, fmt.Errorf("Invalid entity type %s, the entity type must be one of %s with a --bootstrap-server "+
+			return nil, fmt.Errorf("Invalid entity type %s, the entity type must be one of %s with a "+
+				"--bootstrap-server "+
 				"or --bootstrap-controller argument", e.kind, entityKinds)
 		}
 		if seen[e.kind] {
@@ -193,7 +196,8 @@ func checkConfigs(o *opt.Options) ([]entity, error) {
 		}
 	}
 	if o.Has("alter") && !o.Has("add-config", "add-config-file", "delete-config") {
-		return nil, errors.New("At least one of --add-config, --add-config-file, or --delete-config must be specified " +
+		return nil, errors.New("At least one of --add-config, --add-config-file, or --delete-config must be " +
+			"specified " +
 			"with --alter")
 	}
 	if o.Has("add-config") && o.Has("add-config-file") {
@@ -205,7 +209,8 @@ func checkConfigs(o *opt.Options) ([]entity, error) {
 func checkEntity(o *opt.Options, e entity) error {
 	if e.named && (e.kind == "brokers" || e.kind == "broker-loggers") {
 		if _, err := strconv.ParseInt(e.name, 10, 32); err != nil {
-			return fmt.Errorf("The entity name for %s must be a valid integer broker id, but it is: %s", e.kind, e.name)
+			return fmt.Errorf("The entity name for %s must be a valid integer broker id, but it is: %s", e.kind,
+				e.name)
 		}
 	}
 	if !o.Has("alter") {
@@ -221,7 +226,8 @@ func checkEntity(o *opt.Options, e entity) error {
 		}
 	default:
 		if !e.named && !e.isDefault {
-			return fmt.Errorf("An entity-name or default entity must be specified with --alter of users, clients, brokers or ips")
+			return fmt.Errorf("An entity-name or default entity must be specified with --alter of users, clients, " +
+				"brokers or ips")
 		}
 	}
 	return nil

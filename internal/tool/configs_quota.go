@@ -255,16 +255,19 @@ func (c *configsRun) describeScram(ctx context.Context, e entity) error {
 			name := map[int8]string{1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}[i.Mechanism]
 			all = append(all, fmt.Sprintf("%s=iterations=%d", name, i.Iterations))
 		}
-		fmt.Fprintf(c.Out, "SCRAM credential configs for user-principal '%s' are %s\n", r.User, strings.Join(all, ", "))
+		fmt.Fprintf(c.Out, "SCRAM credential configs for user-principal '%s' are %s\n", r.User, strings.Join(all,
+			", "))
 	}
 	return nil
 }
 
-// alterScram sets credentials from [iterations=n,password=p] and deletes others. Only the salted password travels.
+// alterScram sets credentials from [iterations=n,password=p] and deletes others. Only the salted password
+// travels.
 func (c *configsRun) alterScram(ctx context.Context, set []setting, remove []string) error {
 	e := c.entities[0]
 	if e.isDefault {
-		return opt.Errorf("The use of --entity-default or --user-defaults is not allowed with User SCRAM Credentials " +
+		return opt.Errorf("The use of --entity-default or --user-defaults is not allowed with User SCRAM " +
+			"Credentials " +
 			"using --bootstrap-server.")
 	}
 	req := kmsg.NewPtrAlterUserSCRAMCredentialsRequest()

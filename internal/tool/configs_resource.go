@@ -133,7 +133,8 @@ func groupExists(ctx context.Context, client *kgo.Client, id string) (bool, erro
 	return false, nil
 }
 
-// named lists the entities of a kind: topics and brokers that exist, of the others those with a configuration.
+// named lists the entities of a kind: topics and brokers that exist, of the others those with a
+// configuration.
 func (c *configsRun) named(ctx context.Context, kind string) ([]string, error) {
 	switch kind {
 	case "topics":

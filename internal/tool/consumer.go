@@ -21,35 +21,40 @@ import (
 )
 
 func consumerSpec() *opt.Spec {
-	return &opt.Spec{About: "This tool helps to read data from Kafka topics and outputs it to standard output.", Flags: []opt.Flag{
-		{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "The topic to read."},
-		{Name: "include", Arity: opt.Required, Arg: "regex", Help: "The topics to read, as a regular expression."},
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "REQUIRED: the brokers to ask."},
-		{Name: "partition", Arity: opt.Required, Arg: "number", Help: "The partition to read, without a group."},
-		{Name: "offset", Arity: opt.Required, Arg: "offset",
-			Help: "Where to start in that partition: a number, earliest or latest (default latest)."},
-		{Name: "from-beginning", Help: "Start with the oldest record unless the group has offsets."},
-		{Name: "max-messages", Arity: opt.Required, Arg: "number", Help: "End after so many records."},
-		{Name: "timeout-ms", Arity: opt.Required, Arg: "ms", Help: "End when no record came for so long."},
-		{Name: "group", Arity: opt.Required, Arg: "id", Help: "The consumer group (default: one of its own)."},
-		{Name: "isolation-level", Arity: opt.Required, Arg: "level",
-			Help: "read_committed or read_uncommitted (the default)."},
-		{Name: "skip-message-on-error", Help: "Go on after a record that cannot be printed."},
-		{Name: "enable-systest-events", Help: "Accepted; Apache's own tests use it."},
-		{Name: "key-deserializer", Arity: opt.Required, Arg: "class", Help: "How keys are read; Apache's class names."},
-		{Name: "value-deserializer", Arity: opt.Required, Arg: "class", Help: "How values are read."},
-		{Name: "formatter", Arity: opt.Required, Arg: "class",
-			Help: "What prints records: Apache's class names for Default, Logging, NoOp, Offsets and GroupMetadata."},
-		{Name: "formatter-property", Arity: opt.Required, Arg: "name=value",
-			Help: "print.timestamp, print.key, print.value, print.offset, print.partition, print.headers, print.epoch, " +
-				"print.delivery, key.separator, line.separator, headers.separator, null.literal and deserializers."},
-		{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --formatter-property."},
-		{Name: "formatter-config", Arity: opt.Required, Arg: "file", Help: "Formatter properties in a file."},
-		{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the consumer."},
-		{Name: "consumer-property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --command-property."},
-		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Consumer properties in a file."},
-		{Name: "consumer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
-	}}
+	return &opt.Spec{About: "This tool helps to read data from Kafka topics and outputs it to standard output.",
+		Flags: []opt.Flag{
+			{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "The topic to read."},
+			{Name: "include", Arity: opt.Required, Arg: "regex", Help: "The topics to read, as a regular expression."},
+			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask."},
+			{Name: "partition", Arity: opt.Required, Arg: "number", Help: "The partition to read, without a group."},
+			{Name: "offset", Arity: opt.Required, Arg: "offset",
+				Help: "Where to start in that partition: a number, earliest or latest (default latest)."},
+			{Name: "from-beginning", Help: "Start with the oldest record unless the group has offsets."},
+			{Name: "max-messages", Arity: opt.Required, Arg: "number", Help: "End after so many records."},
+			{Name: "timeout-ms", Arity: opt.Required, Arg: "ms", Help: "End when no record came for so long."},
+			{Name: "group", Arity: opt.Required, Arg: "id", Help: "The consumer group (default: one of its own)."},
+			{Name: "isolation-level", Arity: opt.Required, Arg: "level",
+				Help: "read_committed or read_uncommitted (the default)."},
+			{Name: "skip-message-on-error", Help: "Go on after a record that cannot be printed."},
+			{Name: "enable-systest-events", Help: "Accepted; Apache's own tests use it."},
+			{Name: "key-deserializer", Arity: opt.Required, Arg: "class",
+				Help: "How keys are read; Apache's class names."},
+			{Name: "value-deserializer", Arity: opt.Required, Arg: "class", Help: "How values are read."},
+			{Name: "formatter", Arity: opt.Required, Arg: "class",
+				Help: "What prints records: Apache's class names for Default, Logging, NoOp, Offsets and GroupMetadata."},
+			{Name: "formatter-property", Arity: opt.Required, Arg: "name=value",
+				Help: "print.timestamp, print.key, print.value, print.offset, print.partition, print.headers, " +
+					"print.epoch, " +
+					"print.delivery, key.separator, line.separator, headers.separator, null.literal and deserializers."},
+			{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --formatter-property."},
+			{Name: "formatter-config", Arity: opt.Required, Arg: "file", Help: "Formatter properties in a file."},
+			{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the consumer."},
+			{Name: "consumer-property", Arity: opt.Required, Arg: "name=value",
+				Help: "The old name of --command-property."},
+			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Consumer properties in a file."},
+			{Name: "consumer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
+		}}
 }
 
 func consoleConsumer(env *Env, args []string) int {
@@ -125,8 +130,10 @@ func (env *Env) checkConsumer(o *opt.Options) (p props, group string, err error)
 	if o.Count("topic", "include") != 1 {
 		return nil, "", usagef("Exactly one of the following arguments is required: [topic], [include]")
 	}
-	err = env.deprecated(o, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.",
-		"consumer-property", "command-property", "property", "formatter-property", "consumer.config", "command-config")
+	err = env.deprecated(o, "Option --%s is deprecated and will be removed in a future version. Use --%s "+
+		"instead.",
+		"consumer-property", "command-property", "property", "formatter-property", "consumer.config",
+		"command-config")
 	if err != nil {
 		return nil, "", err
 	}
@@ -243,7 +250,8 @@ func whereFrom(o *opt.Options, p props, group string) ([]kgo.Opt, error) {
 			return nil, err
 		}
 		topic := o.Or("topic", "")
-		return append(opts, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {int32(partition): at}})), nil
+		return append(opts, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {int32(partition): at}})),
+			nil
 	}
 	named := group != ""
 	if !named {
@@ -315,7 +323,8 @@ func (c *consumption) run() int {
 	return code
 }
 
-// leave commits what was printed and leaves the group. It is given little time: the records have been printed.
+// leave commits what was printed and leaves the group. It is given little time: the records have been
+// printed.
 func (c *consumption) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -376,7 +385,8 @@ func (c *consumption) handle(fetches kgo.Fetches) (code int, end bool) {
 		}
 	}
 	if fault != nil {
-		fmt.Fprintf(c.Err, "ERROR Error processing message, terminating consumer process: %s\n", classOf(fault, "fetch"))
+		fmt.Fprintf(c.Err, "ERROR Error processing message, terminating consumer process: %s\n", classOf(fault,
+			"fetch"))
 		return 1, true
 	}
 	return 0, fetches.NumRecords() == 0 && c.timeout > 0

@@ -211,7 +211,8 @@ func decoderOf(class string) (decoder, error) {
 	case "ByteArrayDeserializer", "BytesDeserializer", "ByteBufferDeserializer":
 		return nil, nil
 	case "LongDeserializer":
-		return sized(8, func(b []byte) string { return strconv.FormatInt(int64(binary.BigEndian.Uint64(b)), 10) }), nil
+		return sized(8, func(b []byte) string { return strconv.FormatInt(int64(binary.BigEndian.Uint64(b)), 10) }),
+			nil
 	case "IntegerDeserializer":
 		return sized(4, func(b []byte) string { return strconv.Itoa(int(int32(binary.BigEndian.Uint32(b)))) }), nil
 	case "ShortDeserializer":

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// coordinatorFormatter prints records of __consumer_offsets as JSON, one object after another without a break, as
-// Apache's formatters do. Records of other kinds are passed over.
+// coordinatorFormatter prints records of __consumer_offsets as JSON, one object after another without a
+// break, as Apache's formatters do. Records of other kinds are passed over.
 type coordinatorFormatter struct {
 	keys []int16 // key versions that are printed
 }

@@ -18,8 +18,10 @@ import (
 
 func getOffsetsSpec() *opt.Spec {
 	return &opt.Spec{About: "An interactive shell for getting topic-partition offsets.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "REQUIRED: the brokers to ask."},
-		{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...", Help: "The old name of --bootstrap-server."},
+		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask."},
+		{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
+			Help: "The old name of --bootstrap-server."},
 		{Name: "topic-partitions", Arity: opt.Required, Arg: "pattern[:range],...",
 			Help: "Topics by regular expression, with the partitions wanted: 0, 0-2, 1- or -2."},
 		{Name: "topic", Arity: opt.Required, Arg: "regex", Help: "Topics by regular expression."},
@@ -105,8 +107,10 @@ func timeSpec(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("Malformed time argument %s. Please use -1 or latest / -2 or earliest / -3 or max-timestamp "+
-			"/ -4 or earliest-local / -5 or latest-tiered / -6 or earliest-pending-upload, or a specified long format "+
+		return 0, fmt.Errorf("Malformed time argument %s. Please use -1 or latest / -2 or earliest / -3 or "+
+			"max-timestamp "+
+			"/ -4 or earliest-local / -5 or latest-tiered / -6 or earliest-pending-upload, or a specified long "+
+			"format "+
 			"timestamp", text)
 	}
 	return n, nil
@@ -132,7 +136,8 @@ func offsetsFilter(o *opt.Options) (func(topic string, partition int32) bool, er
 	for _, word := range strings.Split(list, ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("--partitions expects a comma separated list of numeric partition ids, but received: %s",
+			return nil, fmt.Errorf("--partitions expects a comma separated list of numeric partition ids, but "+
+				"received: %s",
 				list)
 		}
 		ids[int32(n)] = true
@@ -193,7 +198,8 @@ type offsetPartition struct {
 	leader    int32
 }
 
-func matchingPartitions(ctx context.Context, client *kgo.Client, wanted func(string, int32) bool, noInternal bool) (
+func matchingPartitions(ctx context.Context, client *kgo.Client, wanted func(string, int32) bool,
+	noInternal bool) (
 	[]offsetPartition, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	resp, err := req.RequestWith(ctx, client)
@@ -222,7 +228,8 @@ func matchingPartitions(ctx context.Context, client *kgo.Client, wanted func(str
 }
 
 // writeOffsets asks every leader once. Partitions without such an offset are left out, as Apache's tool does.
-func (env *Env) writeOffsets(ctx context.Context, client *kgo.Client, parts []offsetPartition, at int64) error {
+func (env *Env) writeOffsets(ctx context.Context, client *kgo.Client, parts []offsetPartition,
+	at int64) error {
 	type key struct {
 		topic     string
 		partition int32
@@ -254,7 +261,8 @@ func (env *Env) writeOffsets(ctx context.Context, client *kgo.Client, parts []of
 	for _, p := range parts {
 		k := key{p.topic, p.partition}
 		if code, bad := failed[k]; bad {
-			fmt.Fprintf(env.Err, "Skip getting offsets for topic-partition %s-%d due to error: %v\n", p.topic, p.partition,
+			fmt.Fprintf(env.Err, "Skip getting offsets for topic-partition %s-%d due to error: %v\n", p.topic,
+				p.partition,
 				textOf(answer(code, nil), ""))
 		}
 	}

@@ -23,7 +23,8 @@ func groupsSpec() *opt.Spec {
 	return &opt.Spec{
 		About: "This tool helps to list, describe, delete and manage the offsets of consumer groups.",
 		Flags: []opt.Flag{
-			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "REQUIRED: the brokers to ask."},
+			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask."},
 			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 			{Name: "timeout", Arity: opt.Required, Arg: "ms", Help: "How long the command may take (default 30000)."},
 			{Name: "list", Help: "List the consumer groups."},
@@ -34,13 +35,15 @@ func groupsSpec() *opt.Spec {
 			{Name: "validate-regex", Arity: opt.Required, Arg: "regex", Help: "Check an RE2 expression."},
 			{Name: "group", Arity: opt.Required, Arg: "id", Help: "A consumer group; repeatable."},
 			{Name: "all-groups", Help: "Every consumer group."},
-			{Name: "topic", Arity: opt.Required, Arg: "topic[:p,p]", Help: "A topic or some of its partitions; repeatable."},
+			{Name: "topic", Arity: opt.Required, Arg: "topic[:p,p]",
+				Help: "A topic or some of its partitions; repeatable."},
 			{Name: "all-topics", Help: resets + "every topic that the group has offsets for."},
 			{Name: "offsets", Help: "With --describe: offsets and lag (the default)."},
 			{Name: "members", Help: "With --describe: the members."},
 			{Name: "state", Arity: opt.Optional, Arg: "states",
 				Help: "With --describe: the group's state. With --list: show states, only these if any are named."},
-			{Name: "type", Arity: opt.Optional, Arg: "types", Help: "With --list: show types, only these if any are named."},
+			{Name: "type", Arity: opt.Optional, Arg: "types",
+				Help: "With --list: show types, only these if any are named."},
 			{Name: "verbose", Help: "With --describe: more columns."},
 			{Name: "dry-run", Help: resets + "only show what would change."},
 			{Name: "execute", Help: resets + "do it."},
@@ -48,11 +51,13 @@ func groupsSpec() *opt.Spec {
 			{Name: "to-offset", Arity: opt.Required, Arg: "offset", Help: resets + "to this offset."},
 			{Name: "to-datetime", Arity: opt.Required, Arg: "datetime",
 				Help: resets + "to the first record since YYYY-MM-DDThh:mm:ss.sss, with or without a zone."},
-			{Name: "by-duration", Arity: opt.Required, Arg: "PnDTnHnMnS", Help: resets + "to the first record since so long ago."},
+			{Name: "by-duration", Arity: opt.Required, Arg: "PnDTnHnMnS", Help: resets + "to the first record " +
+				"since so long ago."},
 			{Name: "to-earliest", Help: resets + "to the oldest record."},
 			{Name: "to-latest", Help: resets + "to the end."},
 			{Name: "to-current", Help: resets + "to the committed offset."},
-			{Name: "shift-by", Arity: opt.Required, Arg: "number", Help: resets + "by so many records, back if negative."},
+			{Name: "shift-by", Arity: opt.Required, Arg: "number", Help: resets + "by so many records, back if " +
+				"negative."},
 			{Name: "from-file", Arity: opt.Required, Arg: "file", Help: resets + "as a CSV file says."},
 		}}
 }
@@ -127,13 +132,16 @@ func (g *groupsRun) run(ctx context.Context) (call string, err error) {
 	return "deleteConsumerGroupOffsets", g.deleteOffsets(ctx)
 }
 
-const executeWarning = "WARN: No action will be performed as the --execute option is missing. In version 5.0, this " +
+const executeWarning = "WARN: No action will be performed as the --execute option is missing. In version " +
+	"5.0, this " +
 	"command will require either --dry-run or --execute to be specified. You should add the --dry-run option " +
-	"explicitly if you are scripting this command and want to keep the current default behavior without prompting."
+	"explicitly if you are scripting this command and want to keep the current default behavior without " +
+	"prompting."
 
 // scenarios are the ways to reset; Apache names them in this order.
 func scenarios() []string {
-	return []string{"to-latest", "by-duration", "to-datetime", "from-file", "shift-by", "to-offset", "to-earliest",
+	return []string{"to-latest", "by-duration", "to-datetime", "from-file", "shift-by", "to-offset",
+		"to-earliest",
 		"to-current"}
 }
 
@@ -224,7 +232,8 @@ func (env *Env) checkReset(o *opt.Options) error {
 		return usagef("Option '[reset-offsets]' requires one of the following scenarios: [[%s]]",
 			strings.Join(all, "], ["))
 	}
-	for _, s := range []string{"to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current",
+	for _, s := range []string{"to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest",
+		"to-current",
 		"shift-by", "from-file"} {
 		if err := o.Exclude(s, all...); err != nil {
 			return asUsage(err)
@@ -265,7 +274,8 @@ func pickWords(text string, known []string) ([]string, bool) {
 }
 
 func statesOf(o *opt.Options) ([]string, error) {
-	known := []string{"CompletingRebalance", "PreparingRebalance", "Stable", "Assigning", "Dead", "Reconciling", "Empty"}
+	known := []string{"CompletingRebalance", "PreparingRebalance", "Stable", "Assigning", "Dead", "Reconciling",
+		"Empty"}
 	text := o.Or("state", "")
 	if text == "" {
 		return nil, nil
@@ -387,7 +397,8 @@ func (g *groupsRun) delete(ctx context.Context) error {
 	var gone, kept []string
 	for _, id := range ids {
 		if err := g.deleteGroup(ctx, id); err != nil {
-			kept = append(kept, fmt.Sprintf("* Group '%s' could not be deleted due to: %s", id, classOf(err, "deleteGroups")))
+			kept = append(kept, fmt.Sprintf("* Group '%s' could not be deleted due to: %s", id, classOf(err,
+				"deleteGroups")))
 		} else {
 			gone = append(gone, "'"+id+"'")
 		}

@@ -113,8 +113,9 @@ func coordinatorText(b kadm.BrokerDetail) string {
 }
 
 func classicView(d *kadm.DescribedGroup) groupView {
-	v := groupView{id: d.Group, state: d.State, assignor: d.Protocol, coordinator: coordinatorText(d.Coordinator),
-		epoch: "-", targetEpoch: "-"}
+	v := groupView{id: d.Group, state: d.State, assignor: d.Protocol,
+		coordinator: coordinatorText(d.Coordinator),
+		epoch:       "-", targetEpoch: "-"}
 	for _, m := range d.Members {
 		view := memberView{id: m.MemberID, client: m.ClientID, host: m.ClientHost, epoch: "-", targetEpoch: "-",
 			assigned: make(topicPartitions)}
@@ -132,8 +133,9 @@ func classicView(d *kadm.DescribedGroup) groupView {
 }
 
 func consumerView(d *kadm.DescribedConsumerGroup) groupView {
-	v := groupView{id: d.Group, state: d.State, assignor: d.AssignorName, coordinator: coordinatorText(d.Coordinator),
-		epoch: strconv.Itoa(int(d.Epoch)), targetEpoch: strconv.Itoa(int(d.AssignmentEpoch))}
+	v := groupView{id: d.Group, state: d.State, assignor: d.AssignorName,
+		coordinator: coordinatorText(d.Coordinator),
+		epoch:       strconv.Itoa(int(d.Epoch)), targetEpoch: strconv.Itoa(int(d.AssignmentEpoch))}
 	classic := 0
 	for _, m := range d.Members {
 		view := memberView{id: m.MemberID, client: m.ClientID, host: m.ClientHost,
@@ -197,7 +199,8 @@ func (g *groupsRun) showOffsets(ctx context.Context, v *groupView) error {
 	}
 	group, topic, member, host := max(15, len(v.id)), 15, 15, 15
 	for i := range rows {
-		topic, member, host = max(topic, len(rows[i].topic)), max(member, len(rows[i].member)), max(host, len(rows[i].host))
+		topic, member, host = max(topic, len(rows[i].topic)), max(member, len(rows[i].member)), max(host,
+			len(rows[i].host))
 	}
 	line := func(id string, r offsetRow) {
 		fmt.Fprintf(g.Out, "%-*s %-*s %-10s", group, id, topic, r.topic, r.partition)
@@ -216,7 +219,8 @@ func (g *groupsRun) showOffsets(ctx context.Context, v *groupView) error {
 	return nil
 }
 
-// offsetRows gives a row to every assigned partition, member by member, and then to every other committed one.
+// offsetRows gives a row to every assigned partition, member by member, and then to every other committed
+// one.
 func (g *groupsRun) offsetRows(ctx context.Context, v *groupView) ([]offsetRow, error) {
 	committed, err := g.committed(ctx, v.id)
 	if err != nil {
@@ -420,6 +424,7 @@ func (g *groupsRun) showState(v *groupView) {
 		assignor = "-"
 	}
 	fmt.Fprintln(g.Out)
-	line("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "#MEMBERS")
+	line("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH",
+		"#MEMBERS")
 	line(v.id, v.coordinator, assignor, v.state, v.epoch, v.targetEpoch, strconv.Itoa(len(v.members)))
 }

@@ -223,7 +223,8 @@ func (g *groupsRun) target(ctx context.Context, scope topicPartitions, committed
 }
 
 // picker returns the rule of the scenarios that need no request of their own.
-func (g *groupsRun) picker(committed map[string]map[int32]mark) (func(string, int32, bound) (int64, error), error) {
+func (g *groupsRun) picker(committed map[string]map[int32]mark) (func(string, int32, bound) (int64, error),
+	error) {
 	switch {
 	case g.Has("to-earliest"):
 		return func(_ string, _ int32, b bound) (int64, error) { return b.start, nil }, nil
@@ -244,7 +245,8 @@ func (g *groupsRun) picker(committed map[string]map[int32]mark) (func(string, in
 	return func(t string, p int32, _ bound) (int64, error) {
 		m, ok := committed[t][p]
 		if !ok {
-			return 0, fmt.Errorf("Cannot shift offset for partition %s-%d since there is no current committed offset", t, p)
+			return 0, fmt.Errorf("Cannot shift offset for partition %s-%d since there is no current committed offset",
+				t, p)
 		}
 		if by > 0 && m.offset > math.MaxInt64-by {
 			return math.MaxInt64, nil
@@ -277,7 +279,8 @@ func parseDatetime(text string) (int64, error) {
 			"It does not contain a 'T' according to ISO8601 format")
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05.000", "2006-01-02T15:04:05.000Z07:00",
-		"2006-01-02T15:04:05.000Z0700", "2006-01-02T15:04:05.000Z07", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00"} {
+		"2006-01-02T15:04:05.000Z0700", "2006-01-02T15:04:05.000Z07", "2006-01-02T15:04:05",
+		"2006-01-02T15:04:05Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UnixMilli(), nil
 		}
@@ -287,7 +290,8 @@ func parseDatetime(text string) (int64, error) {
 
 // parseDuration reads ISO 8601 durations of days, hours, minutes and seconds, as Java's Duration does.
 func parseDuration(text string) (time.Duration, error) {
-	re := regexp.MustCompile(`(?i)^([-+]?)P(?:([-+]?\d+)D)?(T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:[.,]\d{0,9})?)S)?)?$`)
+	re := regexp.MustCompile(`(?i)^([-+]?)P(?:([-+]?\d+)D)?` +
+		`(T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:[.,]\d{0,9})?)S)?)?$`)
 	m := re.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[4] == "" && m[5] == "" && m[6] == "" {
 		return 0, errors.New("Text cannot be parsed to a Duration")
@@ -324,7 +328,8 @@ func (g *groupsRun) since(ctx context.Context, at int64, scope topicPartitions,
 		for _, p := range sorted(scope[t]) {
 			offset, ok := found[t][p]
 			if !ok {
-				fmt.Fprintf(g.Out, "\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.\n", p, t)
+				fmt.Fprintf(g.Out, "\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.\n",
+					p, t)
 				offset = bounds[t][p].end
 			}
 			result[t][p] = offset
@@ -352,7 +357,8 @@ func timedOffsets(ctx context.Context, admin *kadm.Client, scope topicPartitions
 	return found, nil
 }
 
-// fromFile reads topic,partition,offset lines, or group,topic,partition,offset ones when there are several groups.
+// fromFile reads topic,partition,offset lines, or group,topic,partition,offset ones when there are several
+// groups.
 func (g *groupsRun) fromFile(ctx context.Context, file, id string) ([]resetRow, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -374,7 +380,8 @@ func (g *groupsRun) fromFile(ctx context.Context, file, id string) ([]resetRow, 
 			line = line[1:]
 		}
 		if len(line) != 3 {
-			return nil, fmt.Errorf("Line %d of %s has %d fields: topic,partition,offset are expected", n+1, file, len(line))
+			return nil, fmt.Errorf("Line %d of %s has %d fields: topic,partition,offset are expected", n+1, file,
+				len(line))
 		}
 		p, err1 := strconv.ParseInt(strings.TrimSpace(line[1]), 10, 32)
 		offset, err2 := strconv.ParseInt(strings.TrimSpace(line[2]), 10, 64)
@@ -447,7 +454,8 @@ func (g *groupsRun) export(rows []resetRow, several bool) error {
 	return nil
 }
 
-// csvText quotes as Apache's CSV library does: whatever is longer than 24 characters or holds one up to the comma.
+// csvText quotes as Apache's CSV library does: whatever is longer than 24 characters or holds one up to the
+// comma.
 func csvText(s string) string {
 	quote := len(s) > 24
 	for i := 0; i < len(s); i++ {

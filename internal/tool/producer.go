@@ -18,38 +18,48 @@ import (
 )
 
 func producerSpec() *opt.Spec {
-	return &opt.Spec{About: "This tool helps to read data from standard input and publish it to Kafka.", Flags: []opt.Flag{
-		{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "REQUIRED: the topic to write to."},
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "REQUIRED: the brokers to ask."},
-		{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...", Help: "The old name of --bootstrap-server."},
-		{Name: "sync", Help: "Wait for each record before the next one is read."},
-		{Name: "compression-codec", Arity: opt.Optional, Arg: "codec",
-			Help: "none, gzip, snappy, lz4 or zstd; gzip when the value is left out."},
-		{Name: "batch-size", Arity: opt.Required, Arg: "bytes", Help: "Bytes gathered into one batch (default 16384)."},
-		{Name: "message-send-max-retries", Arity: opt.Required, Arg: "number",
-			Help: "How often a failed send is repeated (default 3)."},
-		{Name: "retry-backoff-ms", Arity: opt.Required, Arg: "ms", Help: "Pause before a retry (default 100)."},
-		{Name: "timeout", Arity: opt.Required, Arg: "ms",
-			Help: "How long records wait for others to share a batch (default 1000)."},
-		{Name: "request-required-acks", Arity: opt.Required, Arg: "acks",
-			Help: "0, 1, -1 or all: who must have a record before it counts as sent (default -1)."},
-		{Name: "request-timeout-ms", Arity: opt.Required, Arg: "ms", Help: "How long a request may take (default 1500)."},
-		{Name: "metadata-expiry-ms", Arity: opt.Required, Arg: "ms", Help: "Age of metadata to ask again (default 300000)."},
-		{Name: "max-block-ms", Arity: opt.Required, Arg: "ms", Help: "How long a send may block (default 60000)."},
-		{Name: "max-memory-bytes", Arity: opt.Required, Arg: "bytes", Help: "Memory for unsent records (default 33554432)."},
-		{Name: "max-partition-memory-bytes", Arity: opt.Required, Arg: "bytes", Help: "The same as --batch-size."},
-		{Name: "line-reader", Arity: opt.Required, Arg: "class", Help: "Only Apache's LineMessageReader is built in."},
-		{Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes", Help: "Accepted; the system sizes its buffers."},
-		{Name: "reader-property", Arity: opt.Required, Arg: "name=value",
-			Help: "How lines become records: parse.key, key.separator, parse.headers, headers.delimiter, " +
-				"headers.separator, headers.key.separator, null.marker, ignore.error."},
-		{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --reader-property."},
-		{Name: "reader-config", Arity: opt.Required, Arg: "file", Help: "Reader properties in a file."},
-		{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the producer."},
-		{Name: "producer-property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --command-property."},
-		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Producer properties in a file."},
-		{Name: "producer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
-	}}
+	return &opt.Spec{About: "This tool helps to read data from standard input and publish it to Kafka.",
+		Flags: []opt.Flag{
+			{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "REQUIRED: the topic to write to."},
+			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask."},
+			{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
+				Help: "The old name of --bootstrap-server."},
+			{Name: "sync", Help: "Wait for each record before the next one is read."},
+			{Name: "compression-codec", Arity: opt.Optional, Arg: "codec",
+				Help: "none, gzip, snappy, lz4 or zstd; gzip when the value is left out."},
+			{Name: "batch-size", Arity: opt.Required, Arg: "bytes",
+				Help: "Bytes gathered into one batch (default 16384)."},
+			{Name: "message-send-max-retries", Arity: opt.Required, Arg: "number",
+				Help: "How often a failed send is repeated (default 3)."},
+			{Name: "retry-backoff-ms", Arity: opt.Required, Arg: "ms", Help: "Pause before a retry (default 100)."},
+			{Name: "timeout", Arity: opt.Required, Arg: "ms",
+				Help: "How long records wait for others to share a batch (default 1000)."},
+			{Name: "request-required-acks", Arity: opt.Required, Arg: "acks",
+				Help: "0, 1, -1 or all: who must have a record before it counts as sent (default -1)."},
+			{Name: "request-timeout-ms", Arity: opt.Required, Arg: "ms",
+				Help: "How long a request may take (default 1500)."},
+			{Name: "metadata-expiry-ms", Arity: opt.Required, Arg: "ms",
+				Help: "Age of metadata to ask again (default 300000)."},
+			{Name: "max-block-ms", Arity: opt.Required, Arg: "ms", Help: "How long a send may block (default 60000)."},
+			{Name: "max-memory-bytes", Arity: opt.Required, Arg: "bytes",
+				Help: "Memory for unsent records (default 33554432)."},
+			{Name: "max-partition-memory-bytes", Arity: opt.Required, Arg: "bytes", Help: "The same as --batch-size."},
+			{Name: "line-reader", Arity: opt.Required, Arg: "class",
+				Help: "Only Apache's LineMessageReader is built in."},
+			{Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes",
+				Help: "Accepted; the system sizes its buffers."},
+			{Name: "reader-property", Arity: opt.Required, Arg: "name=value",
+				Help: "How lines become records: parse.key, key.separator, parse.headers, headers.delimiter, " +
+					"headers.separator, headers.key.separator, null.marker, ignore.error."},
+			{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --reader-property."},
+			{Name: "reader-config", Arity: opt.Required, Arg: "file", Help: "Reader properties in a file."},
+			{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the producer."},
+			{Name: "producer-property", Arity: opt.Required, Arg: "name=value",
+				Help: "The old name of --command-property."},
+			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Producer properties in a file."},
+			{Name: "producer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
+		}}
 }
 
 func consoleProducer(env *Env, args []string) int {
@@ -94,7 +104,8 @@ func (env *Env) produceLines(o *opt.Options) error {
 }
 
 func bootstrapOf(o *opt.Options) string {
-	return strings.Join(append(append([]string(nil), o.All("bootstrap-server")...), o.All("broker-list")...), ",")
+	return strings.Join(append(append([]string(nil), o.All("bootstrap-server")...), o.All("broker-list")...),
+		",")
 }
 
 func (env *Env) checkProducer(o *opt.Options) error {
@@ -104,11 +115,13 @@ func (env *Env) checkProducer(o *opt.Options) error {
 	if bootstrapOf(o) == "" {
 		return usagef("Error while validating the bootstrap address\n")
 	}
-	return env.deprecated(o, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.",
+	return env.deprecated(o, "Warning: --%s is deprecated and will be removed in a future version. Use --%s "+
+		"instead.",
 		"property", "reader-property", "producer-property", "command-property", "producer.config", "command-config")
 }
 
-// producerProps gathers the producer's settings: defaults, then the file, then the tool's flags, then properties.
+// producerProps gathers the producer's settings: defaults, then the file, then the tool's flags, then
+// properties.
 func producerProps(o *opt.Options) (props, error) {
 	p := make(props)
 	for _, file := range either(o, "command-config", "producer.config") {
@@ -158,7 +171,8 @@ func producerProps(o *opt.Options) (props, error) {
 	return p, nil
 }
 
-// producerOwn are the options that no setting overrides: a missing topic is waited for, since the broker makes it.
+// producerOwn are the options that no setting overrides: a missing topic is waited for, since the broker
+// makes it.
 func producerOwn(p props) []kgo.Opt {
 	opts := []kgo.Opt{kgo.AllowAutoTopicCreation(), kgo.UnknownTopicRetries(60)}
 	if _, set := p["delivery.timeout.ms"]; !set {
@@ -282,7 +296,8 @@ func (r *lineReader) headers(text []byte) ([]kgo.RecordHeader, error) {
 			return nil, fmt.Errorf("No header key separator found in pair '%s' on line number %d", pair, r.line)
 		}
 		if r.hasNull && key == r.null {
-			return nil, fmt.Errorf("Header keys should not be equal to the null marker '%s' as they can't be null", r.null)
+			return nil, fmt.Errorf("Header keys should not be equal to the null marker '%s' as they can't be null",
+				r.null)
 		}
 		h := kgo.RecordHeader{Key: key}
 		if !r.hasNull || value != r.null {
@@ -298,7 +313,8 @@ func (env *Env) pump(client *kgo.Client, r *lineReader, o *opt.Options) error {
 	ctx := context.Background()
 	done := func(rec *kgo.Record, err error) {
 		if err != nil {
-			fmt.Fprintf(env.Err, "ERROR Error when sending message to topic %s with key: %s, value: %s with error:\n%s\n",
+			fmt.Fprintf(env.Err, "ERROR Error when sending message to topic %s with key: %s, value: %s with "+
+				"error:\n%s\n",
 				r.topic, sizeText(rec.Key), sizeText(rec.Value), classOf(err, "produce"))
 		}
 	}

@@ -103,8 +103,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// addPairs adds key=value words as given to --command-property and its kin. A word without a value gets an empty
-// one, as in Apache's tools.
+// addPairs adds key=value words as given to --command-property and its kin. A word without a value gets an
+// empty one, as in Apache's tools.
 func (p props) addPairs(pairs []string) {
 	for _, pair := range pairs {
 		k, v, _ := strings.Cut(pair, "=")

@@ -30,8 +30,8 @@ type startArgs struct {
 	overrides             []string
 }
 
-// parseStart reads the arguments of the two commands that start a node. The file comes first in Apache's script;
-// here its place does not matter.
+// parseStart reads the arguments of the two commands that start a node. The file comes first in Apache's
+// script; here its place does not matter.
 func parseStart(args []string) (startArgs, error) {
 	var s startArgs
 	for i := 0; i < len(args); i++ {

@@ -13,10 +13,13 @@ import (
 )
 
 func serverStopSpec() *opt.Spec {
-	return &opt.Spec{About: "Stops the Kalda nodes on this machine: all, or those of a role or an id.", Flags: []opt.Flag{
-		{Name: "process-role", Arity: opt.Required, Arg: "role", Help: "Only nodes with this role: broker or controller."},
-		{Name: "node-id", Arity: opt.Required, Arg: "id", Help: "Only the node with this id; wins over --process-role."},
-	}}
+	return &opt.Spec{About: "Stops the Kalda nodes on this machine: all, or those of a role or an id.",
+		Flags: []opt.Flag{
+			{Name: "process-role", Arity: opt.Required, Arg: "role",
+				Help: "Only nodes with this role: broker or controller."},
+			{Name: "node-id", Arity: opt.Required, Arg: "id",
+				Help: "Only the node with this id; wins over --process-role."},
+		}}
 }
 
 // process is a running node.
@@ -95,8 +98,8 @@ func signalOf(name string) (syscall.Signal, error) {
 	return 0, fmt.Errorf("SIGNAL=%s is not a signal that this tool sends", name)
 }
 
-// nodes finds the node processes of this user's Kalda: same owner, a binary called kalda, and a command line that
-// starts a node. Everything else is left alone.
+// nodes finds the node processes of this user's Kalda: same owner, a binary called kalda, and a command line
+// that starts a node. Everything else is left alone.
 func nodes(proc string, self int) ([]process, error) {
 	dirs, err := os.ReadDir(proc)
 	if err != nil {

@@ -14,15 +14,19 @@ import (
 
 // storageTool is kafka-storage.
 func storageTool(env *Env, args []string) int {
-	config := opt.Flag{Name: "config", Short: "c", Arity: opt.Required, Arg: "file", Help: "The node's properties file."}
+	config := opt.Flag{Name: "config", Short: "c", Arity: opt.Required, Arg: "file",
+		Help: "The node's properties file."}
 	release := opt.Flag{Name: "release-version", Short: "r", Arity: opt.Required, Arg: "version",
 		Help: "The release whose features are meant, such as 4.4 or 4.0-IV3; default: the newest."}
-	feature := opt.Flag{Name: "feature", Short: "f", Arity: opt.Required, Arg: "name=level", Help: "A feature's level; repeatable."}
+	feature := opt.Flag{Name: "feature", Short: "f", Arity: opt.Required, Arg: "name=level",
+		Help: "A feature's level; repeatable."}
 	return env.commands(args, &opt.Spec{About: "The Kafka storage tool."}, []command{
-		{"info", &opt.Spec{About: "Get information about the Kafka log directories on this node.", Flags: []opt.Flag{config}},
+		{"info", &opt.Spec{About: "Get information about the Kafka log directories on this node.",
+			Flags: []opt.Flag{config}},
 			[]string{"config"}, env.storageInfo},
 		{"format", &opt.Spec{About: "Format the Kafka log directories on this node.", Flags: []opt.Flag{config,
-			{Name: "cluster-id", Short: "t", Arity: opt.Required, Arg: "id", Help: "The cluster's id: see random-uuid."},
+			{Name: "cluster-id", Short: "t", Arity: opt.Required, Arg: "id",
+				Help: "The cluster's id: see random-uuid."},
 			{Name: "add-scram", Short: "S", Arity: opt.Required, Arg: "credential",
 				Help: "A first user, such as 'SCRAM-SHA-256=[name=alice,password=secret]'; repeatable."},
 			{Name: "ignore-formatted", Short: "g", Help: "Pass over directories that are formatted already."},
@@ -32,9 +36,11 @@ func storageTool(env *Env, args []string) int {
 			{Name: "initial-controllers", Short: "I", Arity: opt.Required, Arg: "id@host:port:dir,...",
 				Help: "The first voters; the same list on each of them."},
 		}}, []string{"cluster-id", "config"}, env.storageFormat},
-		{"version-mapping", &opt.Spec{About: "Show the features that belong to a release.", Flags: []opt.Flag{release}},
+		{"version-mapping", &opt.Spec{About: "Show the features that belong to a release.",
+			Flags: []opt.Flag{release}},
 			nil, env.versionMapping},
-		{"feature-dependencies", &opt.Spec{About: "Show what feature levels depend on.", Flags: []opt.Flag{feature}},
+		{"feature-dependencies", &opt.Spec{About: "Show what feature levels depend on.",
+			Flags: []opt.Flag{feature}},
 			[]string{"feature"}, env.featureDependencies},
 		{"random-uuid", &opt.Spec{About: "Print a random UUID."}, nil, func(*opt.Options) int {
 			fmt.Fprintln(env.Out, storage.RandomUUID())
@@ -86,7 +92,8 @@ func (env *Env) storageInfo(o *opt.Options) int {
 func (env *Env) storageFormat(o *opt.Options) int {
 	c, n, err := storageNode(o, "format")
 	if err == nil && o.Count("standalone", "no-initial-controllers", "initial-controllers") > 1 {
-		err = fmt.Errorf("Only one of --standalone, --no-initial-controllers and --initial-controllers can be given.")
+		err = fmt.Errorf("Only one of --standalone, --no-initial-controllers and --initial-controllers can be " +
+			"given.")
 	}
 	if err == nil {
 		err = storage.Format(vfs.OS(), &storage.Options{
@@ -105,7 +112,8 @@ func (env *Env) storageFormat(o *opt.Options) int {
 
 // features are the names of all features but metadata.version, in the order that Apache's tools print them.
 func features() []string {
-	return []string{meta.FeatureKRaft, meta.FeatureTransaction, meta.FeatureGroup, meta.FeatureELR, meta.FeatureShare,
+	return []string{meta.FeatureKRaft, meta.FeatureTransaction, meta.FeatureGroup, meta.FeatureELR,
+		meta.FeatureShare,
 		meta.FeatureStreams}
 }
 
@@ -165,7 +173,8 @@ func (env *Env) dependencies(spec string) error {
 	name, text, ok := strings.Cut(spec, "=")
 	n, err := strconv.ParseInt(text, 10, 16)
 	if !ok || err != nil {
-		return fmt.Errorf("Invalid feature format: %s. Expected format: 'feature=version' (e.g. 'group.version=1')", spec)
+		return fmt.Errorf("Invalid feature format: %s. Expected format: 'feature=version' (e.g. "+
+			"'group.version=1')", spec)
 	}
 	level := int16(n)
 	r, known := meta.Supported()[name]

@@ -1,8 +1,9 @@
-// Package tool holds Kalda's command-line tools: one file per tool, with the flags, output shapes, error texts and
-// exit codes of Apache Kafka's tool of the same name, so that scripts written for the one run on the other.
+// Package tool holds Kalda's command-line tools: one file per tool, with the flags, output shapes, error
+// texts and exit codes of Apache Kafka's tool of the same name, so that scripts written for the one run on
+// the other.
 //
-// A tool is a function from arguments and standard streams to an exit code. Nothing here touches os.Args, os.Stdin
-// or os.Exit: Main does, once, which keeps every tool callable from a test.
+// A tool is a function from arguments and standard streams to an exit code. Nothing here touches os.Args,
+// os.Stdin or os.Exit: Main does, once, which keeps every tool callable from a test.
 package tool
 
 import (
@@ -117,7 +118,8 @@ func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"kafka-storage", "format log directories and say what is in them", storageTool},
-		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)", serverStart},
+		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)",
+			serverStart},
 		{"kafka-server-stop", "stop the nodes on this machine", serverStop},
 		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
 		{"kafka-console-producer", "write lines from standard input to a topic", consoleProducer},
@@ -131,7 +133,8 @@ func Tools() []Tool {
 	}
 }
 
-// help lists the tools; --names gives the bare names of Apache's, one a line, which the packaging script reads.
+// help lists the tools; --names gives the bare names of Apache's, one a line, which the packaging script
+// reads.
 func help(env *Env, args []string) int {
 	if len(args) > 0 && args[0] == "--names" {
 		for _, t := range Tools() {

@@ -18,7 +18,8 @@ import (
 func topicsSpec() *opt.Spec {
 	const describes = "With --describe: "
 	return &opt.Spec{About: "Create, delete, describe, or change a topic.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "REQUIRED: the brokers to ask."},
+		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask."},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 		{Name: "list", Help: "List the topics."},
 		{Name: "create", Help: "Create a topic."},
@@ -135,7 +136,8 @@ func checkTopics(o *opt.Options) error {
 	}
 	if o.Has("alter") {
 		if o.Has("config") {
-			return usagef("Option combination \"[[bootstrap-server], [config]]\" can't be used with option \"[alter]\"" +
+			return usagef("Option combination \"[[bootstrap-server], [config]]\" can't be used with option " +
+				"\"[alter]\"" +
 				" (To alter topic configurations, the kafka-configs tool can be used.)")
 		}
 		if err := o.Need("partitions"); err != nil {
@@ -159,7 +161,8 @@ func excludeTopics(o *opt.Options) error {
 		not("replica-assignment", "partitions", "replication-factor")
 	}
 	for _, f := range filters {
-		not(f, "list", "create", "alter", "delete", "config", "partitions", "replication-factor", "replica-assignment")
+		not(f, "list", "create", "alter", "delete", "config", "partitions", "replication-factor",
+			"replica-assignment")
 	}
 	not("topics-with-overrides", filters[:4]...)
 	not("if-exists", "create", "list")
@@ -183,7 +186,8 @@ func (t *topicsRun) run(ctx context.Context) (call string, err error) {
 	return "describeTopicPartitions", t.describe(ctx)
 }
 
-const collisionWarning = "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore " +
+const collisionWarning = "WARNING: Due to limitations in metric names, topics with a period ('.') or " +
+	"underscore " +
 	"('_') could collide. To avoid issues it is best to use either, but not both."
 
 func (t *topicsRun) create(ctx context.Context) error {

@@ -96,7 +96,8 @@ func parseUUID(text string) (id [16]byte, err error) {
 		return id, fmt.Errorf("Input string with prefix `%s` is too long to be decoded as a base64 UUID", text[:24])
 	}
 	if len(raw) != len(id) {
-		return id, fmt.Errorf("Input string `%s` decoded as %d bytes, which is not equal to the expected 16 bytes of"+
+		return id, fmt.Errorf("Input string `%s` decoded as %d bytes, which is not equal to the expected 16 "+
+			"bytes of"+
 			" a base64-encoded UUID", text, len(raw))
 	}
 	return [16]byte(raw), nil
@@ -321,7 +322,8 @@ func writeTopic(w io.Writer, v *topicView, overrides string) {
 	if len(v.partitions) > 0 {
 		replicas = len(v.partitions[0].replicas)
 	}
-	fmt.Fprintf(w, "\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s\n", len(v.partitions), replicas, overrides)
+	fmt.Fprintf(w, "\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s\n", len(v.partitions), replicas,
+		overrides)
 }
 
 func writePartition(w io.Writer, topic string, p *partitionView) {

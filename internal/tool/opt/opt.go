@@ -1,6 +1,6 @@
-// Package opt parses command lines by the rules that Apache Kafka's tools follow: long options with one or two
-// dashes, values after a space or an equals sign, options whose value may be left out, and the same words when
-// something is wrong. General flag libraries know neither of the first two, nor the words.
+// Package opt parses command lines by the rules that Apache Kafka's tools follow: long options with one or
+// two dashes, values after a space or an equals sign, options whose value may be left out, and the same words
+// when something is wrong. General flag libraries know neither of the first two, nor the words.
 package opt
 
 import (

@@ -1,12 +1,12 @@
-// Command tools runs lists of tool commands through Apache Kafka's own tools and through Kalda's, and shows where
-// the outputs and exit codes differ.
+// Command tools runs lists of tool commands through Apache Kafka's own tools and through Kalda's, and shows
+// where the outputs and exit codes differ.
 //
 //	go run ./test/compat/tools -jars DIR -kalda BINARY -broker HOST:PORT [-ours HOST:PORT] scripts/*.txt
 //
-// A script holds commands, each a line that begins with "$ ", followed by lines for its standard input that begin
-// with "< ". {B} stands for the broker. Both sides may run against one broker: every script then runs twice, and
-// all topics and groups are deleted before each run. Ids and times are masked before the comparison, and of what
-// Apache's tools write to standard error, stack traces and help texts are left out.
+// A script holds commands, each a line that begins with "$ ", followed by lines for its standard input that
+// begin with "< ". {B} stands for the broker. Both sides may run against one broker: every script then runs
+// twice, and all topics and groups are deleted before each run. Ids and times are masked before the
+// comparison, and of what Apache's tools write to standard error, stack traces and help texts are left out.
 package main
 
 import (
@@ -310,7 +310,8 @@ func trimErrors(all []string) []string {
 		switch {
 		case strings.HasPrefix(l, "usage: "), strings.HasPrefix(l, "          "),
 			strings.HasPrefix(l, "\t"), strings.HasPrefix(l, "Caused by"), strings.HasPrefix(l, "WARN These"),
-			strings.Contains(l, "KIP-848"), strings.HasPrefix(l, "WARN Connection"), strings.HasPrefix(l, "WARN New offset"):
+			strings.Contains(l, "KIP-848"), strings.HasPrefix(l, "WARN Connection"), strings.HasPrefix(l,
+				"WARN New offset"):
 			continue
 		}
 		for {
