@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path"
 	"slices"
 	"sync"
 	"testing"
@@ -246,6 +247,93 @@ func TestSingleVoter(t *testing.T) {
 	}
 }
 
+// TestCommitIsOneSync: what bounds a metadata change's latency is one write and one sync, for a whole group of them.
+func TestCommitIsOneSync(t *testing.T) {
+	mem := vfs.NewMem()
+	faults := vfs.NewFaults(mem)
+	n := single(t, faults)
+	n.start()
+	defer n.stop()
+	write(t, n.q, "warm", "up")
+	var mu sync.Mutex
+	var ops []string
+	faults.Watch(func(_ int, op vfs.Op, name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		ops = append(ops, string(op)+" "+path.Base(name))
+	})
+	write(t, n.q, "a", "b", "c")
+	faults.Watch(nil)
+	mu.Lock()
+	defer mu.Unlock()
+	want := []string{"write 00000000000000000000.log", "sync 00000000000000000000.log"}
+	if !slices.Equal(ops, want) {
+		t.Errorf("%q", ops)
+	}
+}
+
+// TestPowerFailures cuts the power at arbitrary moments, and leaves the disk in arbitrary states that a power cut may: what
+// was committed is always there, in order, and what wasn't is there up to some point or not at all.
+func TestPowerFailures(t *testing.T) {
+	for seed := range uint64(40) {
+		mem := vfs.NewMem()
+		var want []string
+		for run := range 4 {
+			faults := vfs.NewFaults(mem)
+			n := single(t, faults)
+			n.cfg.SnapshotBytes = 600
+			n.start()
+			if len(n.m.recs) < len(want) || !slices.Equal(n.m.recs[:len(want)], want) {
+				t.Fatalf("seed %d, run %d: %q, committed were %q", seed, run, n.m.recs, want)
+			}
+			want = slices.Clone(n.m.recs)
+			faults.HaltAfter(int(seed%7)*3 + run)
+			for i := range 20 {
+				rec := fmt.Sprintf("seed %d run %d record %d", seed, run, i)
+				if !tryWrite(n.q, rec) {
+					break
+				}
+				want = append(want, rec)
+			}
+			mem = mem.Crash(seed)
+			n.kill()
+		}
+	}
+}
+
+// tryWrite is false when the quorum dies before the record commits.
+func tryWrite(q *Quorum, rec string) bool {
+	last := int64(-1)
+	if q.Submit(func(w Writer) { last, _ = w.Append([][]byte{[]byte(rec)}) }) != nil {
+		return false
+	}
+	for {
+		res := make(chan bool, 1)
+		if q.Submit(func(w Writer) { res <- last >= 0 && w.HighWatermark() > last }) != nil {
+			return false
+		}
+		select {
+		case ok := <-res:
+			if ok {
+				return true
+			}
+		case <-q.Done():
+			return false
+		}
+	}
+}
+
+// kill ends a node whose disk doesn't work any more.
+func (n *node) kill() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = n.q.Close(ctx) // the disk refuses, that is the point
+	if n.ln != nil {
+		n.ln.Close()
+		n.wg.Wait()
+	}
+}
+
 func TestSingleSnapshots(t *testing.T) {
 	fsys := vfs.NewMem()
 	n := single(t, fsys)
@@ -352,6 +440,14 @@ func TestThreeOverLoopback(t *testing.T) {
 	if l.m.restored == 0 {
 		t.Error("no snapshot was fetched")
 	}
+	// A leader whose power fails: the others notice by themselves, and it comes back with what its disk has.
+	l = leader(t, nodes)
+	l.cfg.FS = l.cfg.FS.(*vfs.Mem).Crash(7)
+	l.kill()
+	rest = slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return n == l })
+	put(leader(t, rest), 5)
+	l.start()
+	agree(append(nodes, broker)...)
 	broker.stop()
 	for _, n := range nodes {
 		n.stop()
