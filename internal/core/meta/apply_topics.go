@@ -11,6 +11,9 @@ func (b *builder) applyTopic(r *record.Topic) error {
 		return fmt.Errorf("%w: topic %s %s exists", ErrReplay, r.Name, r.TopicID)
 	}
 	b.putTopic(&Topic{Name: r.Name, ID: r.TopicID})
+	if hasFlatName(r.Name) {
+		own(b, &b.img.flatNames).Set(flatName(r.Name), r.Name)
+	}
 	b.ownTopics[r.TopicID] = struct{}{}
 	return nil
 }
@@ -42,6 +45,9 @@ func (b *builder) applyRemoveTopic(r *record.RemoveTopic) error {
 	}
 	own(b, &b.img.topics).Delete(t.Name)
 	own(b, &b.img.topicIDs).Delete(string(t.ID[:]))
+	if hasFlatName(t.Name) {
+		own(b, &b.img.flatNames).Delete(flatName(t.Name))
+	}
 	b.removeConfigs(ConfigResource{ConfigTopic, t.Name})
 	delete(b.delta.Topics, t.ID)
 	delete(b.ownTopics, t.ID)

@@ -19,6 +19,7 @@ type Image struct {
 	controllers *btree.Map[NodeID, *Controller]
 	topics      *btree.Map[string, *Topic]
 	topicIDs    *btree.Map[string, *Topic] // by the id's bytes
+	flatNames   *btree.Map[string, string] // topic by its name with dots made underscores
 	configs     *btree.Map[string, *configs]
 	quotas      *btree.Map[string, *record.ClientQuota]
 	acls        *btree.Map[string, *record.AccessControlEntry]
@@ -51,6 +52,7 @@ func Empty() *Image {
 		controllers: &btree.Map[NodeID, *Controller]{},
 		topics:      &btree.Map[string, *Topic]{},
 		topicIDs:    &btree.Map[string, *Topic]{},
+		flatNames:   &btree.Map[string, string]{},
 		configs:     &btree.Map[string, *configs]{},
 		quotas:      &btree.Map[string, *record.ClientQuota]{},
 		acls:        &btree.Map[string, *record.AccessControlEntry]{},

@@ -47,7 +47,7 @@ const maxPartitions = 10000
 func (p *Planner) CreateTopics(topics []NewTopic) (recs [][]byte, results []TopicResult) {
 	o := p.output()
 	results = make([]TopicResult, len(topics))
-	count, collisions, total := map[string]int{}, p.collisions(), 0
+	count, made, total := map[string]int{}, map[string]string{}, 0
 	for i := range topics {
 		count[topics[i].Name]++
 		total += p.partitionsOf(&topics[i])
@@ -65,12 +65,12 @@ func (p *Planner) CreateTopics(topics []NewTopic) (recs [][]byte, results []Topi
 		case total > maxPartitions:
 			r.Failure = failf(kerr.PolicyViolation, "Excessively large number of partitions per request.")
 		default:
-			if r.Failure = p.checkName(t.Name, collisions); r.OK() {
+			if r.Failure = p.checkName(t.Name, made); r.OK() {
 				p.createTopic(o, t, placer, r)
 			}
 		}
 		if r.OK() {
-			collisions[flatName(t.Name)] = t.Name
+			made[flatName(t.Name)] = t.Name
 		}
 	}
 	return o.recs, results
@@ -215,27 +215,27 @@ func (p *Planner) checkAssignment(replicas []NodeID) Failure {
 	return Failure{}
 }
 
-// collisions are the names in use, dots made underscores: metrics can't tell the two apart.
-func (p *Planner) collisions() map[string]string {
-	out := map[string]string{}
-	for t := range p.Image.Topics() {
-		if strings.ContainsAny(t.Name, "._") {
-			out[flatName(t.Name)] = t.Name
-		}
-	}
-	return out
-}
-
+// flatName is a topic's name as metrics show it: they can't tell dots and underscores apart.
 func flatName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-func (p *Planner) checkName(name string, collisions map[string]string) Failure {
+func hasFlatName(name string) bool { return strings.ContainsAny(name, "._") }
+
+// checkName looks at the topics that exist and at those made before it in the same request.
+func (p *Planner) checkName(name string, made map[string]string) Failure {
 	if why := TopicNameError(name); why != "" {
 		return failf(kerr.InvalidTopicException, "Topic name is invalid: %s", why)
 	}
 	if p.Image.Topic(name) != nil {
 		return failf(kerr.TopicAlreadyExists, "Topic '%s' already exists.", name)
 	}
-	if other, ok := collisions[flatName(name)]; ok && strings.ContainsAny(name, "._") {
+	if !hasFlatName(name) {
+		return Failure{}
+	}
+	other, ok := p.Image.flatNames.Get(flatName(name))
+	if !ok {
+		other, ok = made[flatName(name)]
+	}
+	if ok {
 		return failf(kerr.InvalidTopicException, "Topic '%s' collides with existing topic: %s", name, other)
 	}
 	return Failure{}
