@@ -287,6 +287,9 @@ func (l *Log) closeIdle() {
 func OpenLog(fsys vfs.FS, parent string, s Spec, o DirOptions) (*Log, error) {
 	d := newDir(fsys, parent, o)
 	d.standalone = true
+	if err := makeDir(fsys, parent); err != nil {
+		return nil, err
+	}
 	absent, err := missing(fsys, filepath.Join(parent, logName(s.Topic, s.Partition)))
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (l *Log) truncateTo(o batch.Offset) error {
 	if err := s.txn.keep(s, o); err != nil {
 		return err
 	}
-	if _, _, err := l.scanSegment(s, o, math.MaxInt64); err != nil {
+	if _, _, err := l.scanSegment(s, o, math.MaxInt64, math.MaxInt64); err != nil {
 		return err
 	}
 	s.synced = min(s.synced, old.synced)
@@ -110,6 +110,7 @@ func (l *Log) TruncateFully(o batch.Offset) error {
 func (l *Log) reset(o batch.Offset) error {
 	segs := l.segments()
 	l.lower(o)
+	l.recovery.Store(int64(o))
 	l.start.Store(int64(o))
 	l.segs.Store(new([]*segment))
 	if err := l.removeAll(segs); err != nil {

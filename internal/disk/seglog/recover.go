@@ -1,0 +1,214 @@
+package seglog
+
+import (
+	"math"
+
+	"github.com/kalda/kalda/internal/format/batch"
+)
+
+// scan is one pass over a segment's batches.
+type scan struct {
+	l    *Log
+	s    *segment
+	next batch.Offset // where the next segment starts
+
+	end    batch.Offset // after the last batch taken
+	gapPos int64        // of the last batch that didn't follow its predecessor without a gap; -1 for none
+	gapEnd batch.Offset // and the end before it
+	back   bool         // a batch was refused that starts before the end
+}
+
+// take enters a batch in the indexes and the epochs, if it can be the next one.
+func (c *scan) take(b *header) bool {
+	if b.last >= c.next {
+		return false
+	}
+	if b.last < c.end || b.magic == 2 && b.base < c.end {
+		c.back = true
+		return false
+	}
+	if b.base > c.end && c.end > 0 {
+		c.gapPos, c.gapEnd = b.pos, c.end
+	}
+	c.s.note(b, c.l.cfg.Load().IndexIntervalBytes)
+	if b.epoch > c.l.epochs.latest() {
+		c.l.epochs.assign(b.epoch, b.base)
+	}
+	c.end = b.last + 1
+	return true
+}
+
+// scanSegment makes the indexes, believed up to offset trusted, complete and finds the end, verifying
+// batches from verifyFrom on. Not whole: it was cut.
+func (l *Log) scanSegment(s *segment, trusted, verifyFrom, next batch.Offset) (batch.Offset, bool, error) {
+	h, err := s.open()
+	if err != nil {
+		return 0, false, err
+	}
+	defer h.release()
+	info, err := h.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	size := info.Size()
+	s.size.Store(size)
+	s.synced = size
+	pos, err := s.trustIndexes(h, trusted)
+	if err != nil {
+		return 0, false, err
+	}
+	c := scan{l: l, s: s, next: next, end: s.base, gapPos: -1}
+	if pos > 0 {
+		c.end = 0 // the first batch tells
+	}
+	pos, err = walk(h, pos, size, func(b *header) bool { return b.last < verifyFrom && c.take(b) })
+	if err == nil && pos < size && verifyFrom < math.MaxInt64 {
+		s.synced = pos
+		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool {
+			return verify(b, raw) == nil && c.take(b)
+		})
+	}
+	if err != nil || pos == size {
+		return c.end, err == nil, err
+	}
+	return l.cutSegment(h, &c, pos)
+}
+
+// cutSegment removes what follows pos. If that goes back behind a jump forward, the jump was the damage:
+// base offsets are outside the checksum.
+func (l *Log) cutSegment(h *handle, c *scan, pos int64) (batch.Offset, bool, error) {
+	s := c.s
+	jumped := c.back && c.gapPos >= 0
+	if jumped {
+		pos, c.end = c.gapPos, c.gapEnd
+	}
+	l.dir.warn("cutting what is no whole batch off the log", "file", s.name(suffixLog),
+		"position", pos, "bytes", s.size.Load()-pos)
+	if err := truncateSync(h, pos); err != nil {
+		return 0, false, err
+	}
+	if err := s.txn.keep(s, c.end); err != nil {
+		return 0, false, err
+	}
+	synced := min(s.synced, pos)
+	end := c.end
+	if jumped { // and the indexes know it
+		if err := s.forgetIndexes(); err != nil {
+			return 0, false, err
+		}
+		var err error
+		if end, _, err = l.scanSegment(s, math.MaxInt64, math.MaxInt64, c.next); err != nil {
+			return 0, false, err
+		}
+	}
+	s.size.Store(pos)
+	s.synced = synced
+	return end, false, nil
+}
+
+// trustIndexes keeps the beginning of the indexes that makes sense and lies before verifyFrom, and returns
+// the position of the last batch that they know.
+func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, err error) {
+	size := s.size.Load()
+	limit := int64(math.MaxInt64) // after a clean stop: they are whole
+	if verifyFrom < math.MaxInt64 {
+		limit = int64(verifyFrom - s.base)
+		if err := s.txn.keep(s, verifyFrom); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.cutIndexes(limit, size); err != nil {
+		return 0, err
+	}
+	s.topLoaded = true
+	s.offsets.dirty, s.times.dirty = true, true // who knows
+	if e, ok, err := s.offsets.last(); err != nil {
+		return 0, err
+	} else if ok {
+		var b [peek]byte
+		n, _ := h.ReadAt(b[:], e.val)
+		if s.indexed(e, b[:n]) {
+			pos = e.val
+		}
+	}
+	if pos == 0 {
+		return 0, s.forgetIndexes()
+	}
+	e, ok, err := s.times.last()
+	if ok {
+		s.maxTime, s.maxOffset, s.lastTime = e.key, s.base+batch.Offset(e.val), e.key
+	}
+	if err == nil {
+		err = s.loadFirst(h)
+	}
+	return pos, err
+}
+
+// cutIndexes keeps the entries that make sense and are below relative offset limit; all of them if there is
+// no limit.
+func (s *segment) cutIndexes(limit, size int64) error {
+	if limit == math.MaxInt64 {
+		if err := s.offsets.load(); err != nil {
+			return err
+		}
+		return s.times.load()
+	}
+	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets
+	// none.
+	if err := s.offsets.keep(func(prev, e entry) bool {
+		return e.key > prev.key && e.val > max(prev.val, 0) && e.key < limit && e.val < size
+	}); err != nil {
+		return err
+	}
+	return s.times.keep(func(prev, e entry) bool {
+		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
+	})
+}
+
+// loadFirst learns the first batch's time.
+func (s *segment) loadFirst(h *handle) error {
+	var b [peek]byte
+	n, err := h.ReadAt(b[:], 0)
+	if hd, ok := parseHeader(b[:n], 0, s.size.Load()); ok {
+		s.firstTime = hd.maxTimestamp
+		return nil
+	}
+	return err
+}
+
+// forgetIndexes empties both indexes, to be made again from the batches.
+func (s *segment) forgetIndexes() error {
+	s.sinceIndex, s.lastTime = 0, -1
+	s.maxTime, s.maxOffset = -1, NoOffset
+	none := func(_, _ entry) bool { return false }
+	if err := s.offsets.keep(none); err != nil {
+		return err
+	}
+	return s.times.keep(none)
+}
+
+// repair makes the indexes of a segment again from its batches, after one was found to be wrong.
+func (l *Log) repair(s *segment) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	s.top.Lock()
+	err = s.forgetIndexes()
+	s.top.Unlock()
+	if err != nil {
+		return err
+	}
+	interval := l.cfg.Load().IndexIntervalBytes
+	_, err = walk(h, 0, s.size.Load(), func(b *header) bool { s.note(b, interval); return true })
+	if err != nil {
+		return err
+	}
+	if s == l.active() {
+		return nil
+	}
+	return s.seal()
+}
