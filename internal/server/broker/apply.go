@@ -9,6 +9,8 @@ import (
 // ApplyImage makes img the visible image, after it has made, changed and removed the partitions that d tells of: a client
 // that sees a leader can write to it at once. It is called in the order of images, by one goroutine at a time.
 func (b *Broker) ApplyImage(img *meta.Image, d *meta.Delta) {
+	b.logs.placing.Lock()
+	defer b.logs.placing.Unlock()
 	old := b.image.Load()
 	h := b.hosting.Load().copy()
 	gone := b.goneTopics(h, img, d)

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kalda/kalda/internal/config"
 	"github.com/kalda/kalda/internal/core/meta"
 	"github.com/kalda/kalda/internal/format/record"
 	"github.com/kalda/kalda/internal/wire"
@@ -82,6 +83,11 @@ func start(t testing.TB, change ...func(*Config)) *fixture {
 func (f *fixture) run(change ...func(*Config)) {
 	f.t.Helper()
 	cfg := Config{NodeID: 1, ClusterID: "c", LogDirs: f.dirs, Forward: f.ctl, Log: slog.New(slog.NewTextHandler(f.logs, nil))}
+	node, _, err := config.Embedded(f.dirs[0], nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	cfg.Node = node
 	for _, fn := range change {
 		fn(&cfg)
 	}

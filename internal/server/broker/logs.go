@@ -34,6 +34,7 @@ type logs struct {
 	made chan []*Partition // to be put on disk
 
 	backlog atomic.Bool // made was full once
+	placing sync.Mutex  // held while logs are opened, deleted and put aside
 }
 
 // openDirs locks the log directories. One that can't be used is left out, as long as there is another.

@@ -14,18 +14,17 @@ import (
 // after a crash reads again what was appended since.
 const checkpointEvery = 5 * time.Second
 
-// Start begins the background tasks: putting logs on disk, checkpoints, retention, expiry. Logs that metadata doesn't
-// place here are put aside: call it when the image is current.
+// Start begins the background tasks: putting logs on disk, checkpoints, retention, expiry.
 func (b *Broker) Start() {
 	b.logs.wg.Go(b.materializer)
-	b.logs.wg.Go(func() {
-		b.strays()
-		b.tasks()
-	})
+	b.logs.wg.Go(b.tasks)
 }
 
-// strays puts logs aside that nobody asked for.
-func (b *Broker) strays() {
+// PutStraysAside renames the logs on disk that metadata doesn't place here. To be called once, when the image is current:
+// an old one would make strays of everything that came later.
+func (b *Broker) PutStraysAside() {
+	b.logs.placing.Lock()
+	defer b.logs.placing.Unlock()
 	for _, d := range b.logs.dirs {
 		if d.failed.Load() {
 			continue

@@ -249,6 +249,7 @@ func (n *Node) run(ctx context.Context) error {
 	if err := n.wait(ctx, n.life.running, "the controller to unfence this broker"); err != nil {
 		return err
 	}
+	n.broker.PutStraysAside()
 	table := n.broker.Table()
 	for _, l := range n.cfg.BrokerListeners {
 		if err := n.wire.Serve(l.Name, table); err != nil {
