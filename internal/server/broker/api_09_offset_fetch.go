@@ -49,7 +49,8 @@ func oldFetch(req *kmsg.OffsetFetchRequest) kmsg.OffsetFetchRequestGroup {
 
 // fillOldFetch tells a group's error at the top, which exists since v2; before it stood at every partition.
 func fillOldFetch(
-	resp *kmsg.OffsetFetchResponse, g *kmsg.OffsetFetchRequestGroup, out *kmsg.OffsetFetchResponseGroup, version int16,
+	resp *kmsg.OffsetFetchResponse, g *kmsg.OffsetFetchRequestGroup, out *kmsg.OffsetFetchResponseGroup,
+	version int16,
 ) {
 	resp.ErrorCode = out.ErrorCode
 	topics := out.Topics
