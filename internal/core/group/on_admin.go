@@ -57,9 +57,9 @@ func (c *Core) onDelete(in *Delete) Output {
 	g := c.group(in.Group)
 	switch {
 	case g == nil:
-		return &Status{Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " not found."}
+		return &Status{Code: kerr.GroupIDNotFound}
 	case g.state != empty || g.foreignMembers():
-		return &Status{Code: kerr.NonEmptyGroup, Message: "Group " + in.Group + " is not empty."}
+		return &Status{Code: kerr.NonEmptyGroup}
 	case len(g.foreign) > 0 && g.foreignType() != consumerType:
 		// Its state lives in other topics too: only its own coordinator can delete all of it.
 		return &Status{Code: kerr.GroupDeletionFailed,

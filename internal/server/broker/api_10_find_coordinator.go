@@ -42,9 +42,10 @@ func (b *Broker) coordinators(
 		c := kmsg.NewFindCoordinatorResponseCoordinator()
 		c.Key, c.NodeID, c.Port = k, -1, -1
 		code, message := findCoordinator(img, nodes, req, &c)
-		if c.ErrorCode = int16(code); message != "" {
-			c.ErrorMessage = &message
+		if code == kerr.None && req.Version < 4 {
+			message = "NONE" // as Kafka's; since v4 it is empty
 		}
+		c.ErrorCode, c.ErrorMessage = int16(code), &message
 		if req.Version < 4 {
 			resp.ErrorCode, resp.ErrorMessage = c.ErrorCode, c.ErrorMessage
 			resp.NodeID, resp.Host, resp.Port = c.NodeID, c.Host, c.Port
