@@ -246,3 +246,30 @@ func (a *apache) configSteps() {
 	a.step(152, alter(meta.ConfigClientMetrics, "cm", set("interval.ms", "1000")))
 	a.step(162, alter(meta.ConfigGroup, "g", set("consumer.session.timeout.ms", "50000")))
 }
+
+// TestUncleanStopAsApache: what Apache wrote when its only broker was killed and registered again.
+func TestUncleanStopAsApache(t *testing.T) {
+	a := &apache{t: t, img: meta.Empty(), todo: single(readGolden(t, "unclean-stop.log.bin"))}
+	a.upTo(55)
+	raw, _ := decode(t, a.todo[2].recs[0])
+	want := raw.(*record.RegisterBroker)
+	sortFeatures(want.Features)
+	a.todo[2].recs[0] = record.AppendMetadata(nil, want, 4)
+	a.step(55, func(p *meta.Planner) [][]byte {
+		recs, epoch, f := p.RegisterBroker(&meta.Registration{
+			ClusterID: "MkU3OEVBNTcwNTJENDM2Qg", PreviousEpoch: -1, Fresh: true,
+			Broker: meta.Broker{
+				ID: 1, Incarnation: want.IncarnationID, LogDirs: want.LogDirs, Features: meta.Supported(),
+				Endpoints: []meta.Endpoint{{Name: "PLAINTEXT", Host: "127.0.0.1", Port: 33010}},
+			},
+		})
+		if !f.OK() || epoch != 55 {
+			t.Error(f, epoch)
+		}
+		return recs
+	})
+	a.step(76, func(p *meta.Planner) [][]byte {
+		recs, _ := p.Heartbeat(&meta.Heartbeat{Broker: 1, Epoch: 68, Offset: 75, Cordoned: []meta.UUID{}})
+		return recs
+	})
+}

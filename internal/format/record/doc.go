@@ -1,2 +1,3 @@
-// Package record is the records inside the internal topics: metadata, groups, transactions, and the control records of logs.
+// Package record is the records inside the internal topics: metadata, groups, transactions, and the control
+// records of logs.
 package record
