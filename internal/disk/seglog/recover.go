@@ -125,21 +125,28 @@ func (s *segment) trustIndexes(h *handle, verifyFrom batch.Offset) (pos int64, e
 	if e, ok, err := s.offsets.last(); err != nil {
 		return 0, err
 	} else if ok {
-		var b [peek]byte
-		n, _ := h.ReadAt(b[:], e.val)
-		if s.indexed(e, b[:n]) {
+		if ok, err = s.indexed(h, e); err != nil {
+			return 0, err
+		} else if ok {
 			pos = e.val
 		}
 	}
-	if pos == 0 {
-		return 0, s.forgetIndexes()
-	}
 	e, ok, err := s.times.last()
-	if ok {
+	if err != nil {
+		return 0, err
+	}
+	if pos > 0 && ok {
+		if _, ok, err = s.timed(h, e); err != nil {
+			return 0, err
+		}
 		s.maxTime, s.maxOffset, s.lastTime = e.key, s.base+batch.Offset(e.val), e.key
 	}
-	if err == nil {
-		err = s.loadFirst(h)
+	if pos == 0 || !ok {
+		return 0, s.forgetIndexes()
+	}
+	first, ok, err := headerAt(h, 0, size)
+	if ok {
+		s.firstTime = first.maxTimestamp
 	}
 	return pos, err
 }
@@ -163,17 +170,6 @@ func (s *segment) cutIndexes(limit, size int64) error {
 	return s.times.keep(func(prev, e entry) bool {
 		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
 	})
-}
-
-// loadFirst learns the first batch's time.
-func (s *segment) loadFirst(h *handle) error {
-	var b [peek]byte
-	n, err := h.ReadAt(b[:], 0)
-	if hd, ok := parseHeader(b[:n], 0, s.size.Load()); ok {
-		s.firstTime = hd.maxTimestamp
-		return nil
-	}
-	return err
 }
 
 // forgetIndexes empties both indexes, to be made again from the batches.

@@ -58,6 +58,21 @@ func parseHeader(b []byte, pos, limit int64) (h header, ok bool) {
 	return h, h.magic == 0
 }
 
+// headerAt reads the header at pos of a file that ends at limit. Not ok: there is no batch.
+func headerAt(f io.ReaderAt, pos, limit int64) (h header, ok bool, err error) {
+	if pos < 0 || pos >= limit {
+		return h, false, nil
+	}
+	buf := chunks.Get().(*[]byte)
+	defer chunks.Put(buf)
+	n, err := f.ReadAt((*buf)[:peek], pos)
+	if err != nil && err != io.EOF {
+		return h, false, err
+	}
+	h, ok = parseHeader((*buf)[:n], pos, limit)
+	return h, ok, nil
+}
+
 // chunks are buffers to walk files with.
 var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 

@@ -239,10 +239,8 @@ func (s *segment) timed(h *handle, e entry) (pos int64, ok bool, err error) {
 	if pos, err = s.position(o); err != nil {
 		return 0, false, err
 	}
-	var b [peek]byte
-	n, _ := h.ReadAt(b[:], pos)
-	hd, ok := parseHeader(b[:n], pos, s.size.Load())
-	return pos, ok && hd.base <= o && hd.maxTimestamp == e.key, nil
+	hd, ok, err := headerAt(h, pos, s.size.Load())
+	return pos, ok && hd.base <= o && hd.maxTimestamp == e.key, err
 }
 
 // position is where the first batch starts whose last offset is o or later; the segment's size if there is
@@ -282,13 +280,8 @@ func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
 		return 0, err
 	}
 	if err == nil {
-		var b [peek]byte
-		n, err := h.ReadAt(b[:], e.val)
-		if n == 0 && err != nil && err != io.EOF {
-			return 0, err
-		}
-		if s.indexed(e, b[:n]) {
-			return e.val, nil
+		if ok, err = s.indexed(h, e); ok || err != nil {
+			return e.val, err
 		}
 	}
 	if !s.bad.Swap(true) {
@@ -298,11 +291,11 @@ func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
 	return 0, nil
 }
 
-// indexed says whether b, the bytes at the position of e, may be what e points to: a batch that ends at its
-// offset or, in logs of older versions, whose indexes know whole appends, before it.
-func (s *segment) indexed(e entry, b []byte) bool {
-	h, ok := parseHeader(b, e.val, s.size.Load())
-	return ok && h.base >= s.base && h.last <= s.base+batch.Offset(e.key)
+// indexed says whether what e points to may be: a batch that ends at its offset or, in logs of older versions,
+// whose indexes know whole appends, before it.
+func (s *segment) indexed(h *handle, e entry) (bool, error) {
+	hd, ok, err := headerAt(h, e.val, s.size.Load())
+	return ok && hd.base >= s.base && hd.last <= s.base+batch.Offset(e.key), err
 }
 
 // close drops the files.

@@ -285,6 +285,9 @@ type memFile struct {
 func (f *memFile) ReadAt(p []byte, at int64) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
+	if at < 0 {
+		return 0, fail("read", f.name, fs.ErrInvalid)
+	}
 	if at >= int64(len(f.n.data)) {
 		return 0, io.EOF
 	}
