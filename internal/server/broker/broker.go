@@ -56,3 +56,20 @@ func (b *Broker) PartitionByID(id meta.UUID, n int32) *Partition {
 	raw := [16]byte(id)
 	return b.hosting.Load().topicByID(&raw).partition(n)
 }
+
+// PreviousEpoch is the broker epoch with which all log directories were last closed cleanly, -1 if one wasn't: the
+// controller then knows what the last run of this node may have lost (KIP-966).
+func (b *Broker) PreviousEpoch() int64 {
+	epoch := int64(-1)
+	for i, d := range b.logs.dirs {
+		if d.Dir == nil {
+			return -1
+		}
+		clean, e := d.Clean()
+		if !clean || i > 0 && e != epoch {
+			return -1
+		}
+		epoch = e
+	}
+	return epoch
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kalda/kalda/internal/core/meta"
 	"github.com/kalda/kalda/internal/disk/seglog"
+	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 )
@@ -51,6 +52,9 @@ func (b *Broker) openDirs() error {
 		if err == nil {
 			d.Dir = dir
 			d.hw, err = dir.LoadHighWatermarks()
+		}
+		if errors.Is(err, vfs.ErrLocked) { // no fault of the directory: another node works in it
+			return fmt.Errorf("another process uses this log directory: %w", err)
 		}
 		if err != nil {
 			faults = append(faults, err)

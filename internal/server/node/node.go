@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -32,6 +35,7 @@ type Node struct {
 	reg  *obs.Registry
 	id   identity
 
+	lock    io.Closer // of a metadata directory that isn't a log dir
 	wire    *wire.Server
 	quorum  *quorum.Quorum
 	ctl     *controller.Controller // nil without the controller role
@@ -77,6 +81,19 @@ func Start(ctx context.Context, cfg *config.Server, logs *obs.Logs) (*Node, erro
 	return n, nil
 }
 
+// lockMetadata locks the metadata directory unless the broker has it among its log dirs.
+func (n *Node) lockMetadata() error {
+	if n.broker != nil && slices.Contains(n.cfg.LogDirs, n.cfg.MetadataLogDir) {
+		return nil
+	}
+	lock, err := vfs.OS().Lock(filepath.Join(n.cfg.MetadataLogDir, ".lock"))
+	if err != nil {
+		return fmt.Errorf("another process uses the metadata directory: %w", err)
+	}
+	n.lock = lock
+	return nil
+}
+
 func (n *Node) startConsole() error {
 	if n.cfg.HTTPListener == "" {
 		return nil
@@ -92,6 +109,10 @@ func (n *Node) startConsole() error {
 			return nil
 		},
 	})
+	if err != nil && n.cfg.Path == "" { // nobody asked for it: a second node on the machine is no reason to stop
+		n.log.Warn("no metrics and health over HTTP", "error", err)
+		return nil
+	}
 	return err
 }
 
@@ -136,6 +157,9 @@ func (n *Node) build() error {
 	}
 	q := quorumConfig(n.cfg, n.id)
 	q.Logger = n.logs.Named("raft")
+	if err := n.lockMetadata(); err != nil {
+		return err
+	}
 	if n.quorum, err = quorum.Open(q, m); err != nil {
 		return err
 	}
@@ -223,6 +247,12 @@ func (n *Node) run(ctx context.Context) error {
 	if err := n.quorum.Start(); err != nil {
 		return err
 	}
+	n.wg.Go(func() {
+		<-n.quorum.Done()
+		if err := n.quorum.Err(); err != nil {
+			n.fail(fmt.Errorf("metadata quorum: %w", err))
+		}
+	})
 	for _, l := range n.cfg.ControllerListeners {
 		if n.ctl == nil {
 			break
@@ -286,7 +316,20 @@ func (n *Node) Stop(ctx context.Context) error {
 	if n.broker != nil {
 		err = n.broker.Close(ctx)
 	}
-	return errors.Join(err, n.quorum.Close(ctx))
+	err = errors.Join(err, n.quorum.Close(ctx))
+	n.finish(ctx)
+	return err
+}
+
+// finish ends what lives as long as the node.
+func (n *Node) finish(ctx context.Context) {
+	n.wg.Wait()
+	if n.console != nil {
+		_ = n.console.Close(ctx)
+	}
+	if n.lock != nil {
+		_ = n.lock.Close()
+	}
 }
 
 // halt ends connections and goroutines.
@@ -299,10 +342,6 @@ func (n *Node) halt(ctx context.Context) {
 	}
 	if n.channel != nil && n.channel.remote != nil {
 		n.channel.remote.close()
-	}
-	n.wg.Wait()
-	if n.console != nil {
-		_ = n.console.Close(ctx)
 	}
 }
 
@@ -317,6 +356,7 @@ func (n *Node) abort() {
 	if n.quorum != nil {
 		_ = n.quorum.Close(ctx)
 	}
+	n.finish(ctx)
 }
 
 // Addr is where a listener listens, nil if there is none of that name.
@@ -332,7 +372,7 @@ func (n *Node) controllerAddress() (string, bool) {
 func (n *Node) registration() *kmsg.BrokerRegistrationRequest {
 	req := kmsg.NewPtrBrokerRegistrationRequest()
 	req.BrokerID, req.ClusterID, req.IncarnationID = n.cfg.NodeID, n.id.cluster, n.incarnated
-	req.PreviousBrokerEpoch = -1
+	req.PreviousBrokerEpoch = n.broker.PreviousEpoch()
 	if rack := n.cfg.String("broker.rack"); rack != "" {
 		req.Rack = &rack
 	}

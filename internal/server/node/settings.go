@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"net"
 	"os"
 	"strconv"
@@ -57,6 +58,9 @@ func quorumConfig(c *config.Server, id identity) quorum.Config {
 	}
 	for _, b := range c.BootstrapServers {
 		q.BootstrapServers = append(q.BootstrapServers, net.JoinHostPort(b.Host, strconv.Itoa(b.Port)))
+	}
+	if len(c.ControllerListenerNames) > 0 {
+		q.ControllerListener = c.ControllerListenerNames[0]
 	}
 	for _, l := range c.AdvertisedControllers {
 		q.Endpoints = append(q.Endpoints, quorum.Endpoint{Listener: l.Name, Host: hostOf(l.Host), Port: uint16(l.Port)})
@@ -160,12 +164,28 @@ func wireConfig(c *config.Server) (wire.Config, error) {
 	}
 	w.PerIP = make(map[string]int, len(limits))
 	for _, l := range limits {
-		w.PerIP[l.Host] = l.Max
+		for _, addr := range addresses(l.Host) {
+			w.PerIP[addr] = l.Max
+		}
 	}
 	for _, list := range [][]config.Listener{c.BrokerListeners, c.ControllerListeners} {
 		for _, l := range list {
-			w.Listeners = append(w.Listeners, wire.Listener{Name: l.Name, Host: l.Host, Port: l.Port})
+			w.Listeners = append(w.Listeners, wire.Listener{
+				Name: l.Name, Host: l.Host, Port: l.Port, MaxConns: c.OnListener(l.Name).Int("max.connections"),
+			})
 		}
 	}
 	return w, nil
+}
+
+// addresses are those that a host name stands for now; an address stands for itself, and so does what can't be resolved.
+func addresses(host string) []string {
+	if net.ParseIP(host) != nil {
+		return []string{host}
+	}
+	found, err := net.DefaultResolver.LookupHost(context.Background(), host)
+	if err != nil {
+		return []string{host}
+	}
+	return found
 }
