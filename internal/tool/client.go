@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // kind says which of Apache's clients a tool's settings are for: each knows other keys.
@@ -153,4 +154,42 @@ func oneOf(key, value string, allowed ...string) error {
 	}
 	return fmt.Errorf("Invalid value %s for configuration %s: String must be one of: %s",
 		value, key, strings.Join(allowed, ", "))
+}
+
+// activeController finds the leader of the metadata quorum from any controller. Controllers answer no
+// Metadata, so the client cannot find it by itself: the one that leads is recognized by its address among the
+// bootstrap ones, and the first of them is asked where it is none of them.
+func activeController(ctx context.Context, client *kgo.Client) (*kgo.Broker, error) {
+	seeds := client.SeedBrokers()
+	var last error
+	for _, seed := range seeds {
+		nodes, err := describeControllers(ctx, seed)
+		if err != nil {
+			last = err
+			continue
+		}
+		for _, n := range nodes.Brokers {
+			if n.NodeID != nodes.ControllerID {
+				continue
+			}
+			leader := net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
+			for i, address := range client.OptValue(kgo.SeedBrokers).([]string) {
+				if address == leader && i < len(seeds) {
+					return seeds[i], nil
+				}
+			}
+		}
+		return seed, nil
+	}
+	return nil, last
+}
+
+func describeControllers(ctx context.Context, at *kgo.Broker) (*kmsg.DescribeClusterResponse, error) {
+	req := kmsg.NewPtrDescribeClusterRequest()
+	req.EndpointType = 2
+	resp, err := req.RequestWith(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return resp, answer(resp.ErrorCode, resp.ErrorMessage)
 }

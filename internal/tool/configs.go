@@ -60,8 +60,9 @@ type entity struct {
 type configsRun struct {
 	*Env
 	*opt.Options
-	client   *kgo.Client
-	entities []entity
+	client     *kgo.Client
+	controller *kgo.Broker // where --bootstrap-controller led; nil otherwise
+	entities   []entity
 }
 
 func configs(env *Env, args []string) int {
@@ -90,10 +91,15 @@ func configs(env *Env, args []string) int {
 	defer client.Close()
 	ctx, cancel := apiContext(p)
 	defer cancel()
-	c := &configsRun{env, o, client, entities}
-	if o.Has("describe") {
+	c := &configsRun{Env: env, Options: o, client: client, entities: entities}
+	if o.Has("bootstrap-controller") {
+		c.controller, err = activeController(ctx, client)
+	}
+	switch {
+	case err != nil:
+	case o.Has("describe"):
 		err = c.describe(ctx)
-	} else {
+	default:
 		err = c.alter(ctx)
 	}
 	var plain *opt.Error

@@ -119,7 +119,7 @@ func (c *configsRun) sendQuotas(ctx context.Context, set []setting, remove []str
 		entry.Ops = append(entry.Ops, op)
 	}
 	req.Entries = append(req.Entries, entry)
-	resp, err := req.RequestWith(ctx, c.client)
+	resp, err := req.RequestWith(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (c *configsRun) quotas(ctx context.Context) ([]kmsg.DescribeClientQuotasRes
 		}
 		req.Components = append(req.Components, part)
 	}
-	resp, err := req.RequestWith(ctx, c.client)
+	resp, err := req.RequestWith(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (c *configsRun) describeScram(ctx context.Context, e entity) error {
 		u.Name = e.name
 		req.Users = append(req.Users, u)
 	}
-	resp, err := req.RequestWith(ctx, c.client)
+	resp, err := req.RequestWith(ctx, c)
 	if isUnsupported(err) {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (c *configsRun) alterScram(ctx context.Context, set []setting, remove []str
 		d.Name, d.Mechanism = e.name, mechanism(k)
 		req.Deletions = append(req.Deletions, d)
 	}
-	resp, err := req.RequestWith(ctx, c.client)
+	resp, err := req.RequestWith(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -28,10 +28,18 @@ func resourceType(kind string) kmsg.ConfigResourceType {
 
 // ask sends a request about one entity where it has to go: a broker's own answers about that broker.
 func (c *configsRun) ask(ctx context.Context, e entity, req kmsg.Request) (kmsg.Response, error) {
-	if e.named && (e.kind == "brokers" || e.kind == "broker-loggers") && !c.Has("bootstrap-controller") {
+	if e.named && (e.kind == "brokers" || e.kind == "broker-loggers") && c.controller == nil {
 		if id, err := strconv.ParseInt(e.name, 10, 32); err == nil {
 			return c.client.Broker(int(id)).Request(ctx, req)
 		}
+	}
+	return c.Request(ctx, req)
+}
+
+// Request asks the controller of --bootstrap-controller, or else whichever broker is right.
+func (c *configsRun) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	if c.controller != nil {
+		return c.controller.Request(ctx, req)
 	}
 	return c.client.Request(ctx, req)
 }
@@ -84,7 +92,7 @@ func (c *configsRun) describe(ctx context.Context) error {
 		return c.describeResource(ctx, e)
 	}
 	names, err := c.named(ctx, e.kind)
-	if err != nil {
+	if err != nil && !isUnsupported(err) {
 		return err
 	}
 	for _, n := range names {
@@ -104,6 +112,9 @@ func (c *configsRun) exists(ctx context.Context, e entity) (bool, error) {
 		return true, nil
 	}
 	names, err := c.named(ctx, e.kind)
+	if isUnsupported(err) {
+		return true, nil // the server cannot tell
+	}
 	if err != nil {
 		return false, err
 	}
@@ -140,13 +151,9 @@ func (c *configsRun) named(ctx context.Context, kind string) ([]string, error) {
 	case "topics":
 		return topicNames(ctx, c.client)
 	case "brokers", "broker-loggers":
-		live, err := liveBrokers(ctx, c.client)
+		ids, err := c.brokerIDs(ctx)
 		if err != nil {
 			return nil, err
-		}
-		var ids []int
-		for id := range live {
-			ids = append(ids, int(id))
 		}
 		sort.Ints(ids)
 		names := make([]string, len(ids))
@@ -157,10 +164,7 @@ func (c *configsRun) named(ctx context.Context, kind string) ([]string, error) {
 	}
 	req := kmsg.NewPtrListConfigResourcesRequest()
 	req.ResourceTypes = []int8{int8(resourceType(kind))}
-	resp, err := req.RequestWith(ctx, c.client)
-	if isUnsupported(err) {
-		return nil, nil
-	}
+	resp, err := req.RequestWith(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +174,26 @@ func (c *configsRun) named(ctx context.Context, kind string) ([]string, error) {
 	}
 	sort.Strings(names)
 	return names, answer(resp.ErrorCode, nil)
+}
+
+// brokerIDs lists the nodes: those of Metadata, or where controllers are asked those of DescribeCluster.
+func (c *configsRun) brokerIDs(ctx context.Context) ([]int, error) {
+	var ids []int
+	if c.controller != nil {
+		nodes, err := describeControllers(ctx, c.controller)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes.Brokers {
+			ids = append(ids, int(n.NodeID))
+		}
+		return ids, nil
+	}
+	live, err := liveBrokers(ctx, c.client)
+	for id := range live {
+		ids = append(ids, int(id))
+	}
+	return ids, err
 }
 
 func (c *configsRun) describeResource(ctx context.Context, e entity) error {

@@ -49,6 +49,8 @@ func textOf(err error, call string) string {
 		return "Timed out waiting for a node assignment. Call: " + call
 	case errors.As(err, &k):
 		return k.Description
+	case isUnsupported(err):
+		return "The node does not support this request."
 	case errors.As(err, &path):
 		return path.Path
 	}
@@ -64,6 +66,8 @@ func classOf(err error, call string) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "org.apache.kafka.common.errors.TimeoutException: " + text
+	case isUnsupported(err):
+		return "org.apache.kafka.common.errors.UnsupportedVersionException: " + text
 	case errors.As(err, &f):
 		return exception(f.code) + ": " + text
 	case errors.As(err, &k):

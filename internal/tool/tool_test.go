@@ -423,7 +423,7 @@ func TestGroupTables(t *testing.T) {
 			{id: "cA-944ff64a-5636-4cc3-ac3e-789a88a78f93", host: "/127.0.0.1", client: "cA", epoch: "-",
 				targetEpoch: "-", assigned: topicPartitions{"live1": {2}, "live2": {0, 1}}},
 		}}
-	golden, err := os.ReadFile("testdata/groups.txt")
+	golden, err := os.ReadFile("testdata/golden/groups.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
