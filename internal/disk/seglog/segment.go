@@ -291,8 +291,8 @@ func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
 	return 0, nil
 }
 
-// indexed says whether what e points to may be: a batch that ends at its offset or, in logs of older versions,
-// whose indexes know whole appends, before it.
+// indexed says whether what e points to may be: a batch that ends at its offset or, in logs of older
+// versions, whose indexes know whole appends, before it.
 func (s *segment) indexed(h *handle, e entry) (bool, error) {
 	hd, ok, err := headerAt(h, e.val, s.size.Load())
 	return ok && hd.base >= s.base && hd.last <= s.base+batch.Offset(e.key), err
