@@ -236,3 +236,31 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 }
+
+// After a failed sync nobody knows what is on the disk: the log refuses more until it is opened, and
+// verified, again.
+func TestFailedSync(t *testing.T) {
+	m := vfs.NewMem()
+	f := vfs.NewFaults(m)
+	d, err := OpenDir(f, "/data", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, d)
+	fill(t, l, 10)
+	f.Fail(vfs.OpSync, suffixLog, 1, vfs.Fault{Err: syscall.EIO})
+	if err := d.Checkpoint(1); !errors.Is(err, ErrSync) || !errors.Is(err, syscall.EIO) || l.RecoveryPoint() != 0 {
+		t.Fatal(err)
+	}
+	if err := l.Append(1, oneBatch(t, 30, 1, 1, 0)); !errors.Is(err, ErrSync) {
+		t.Fatal(err)
+	}
+	contents(t, l)
+	if err := d.Close(1); err == nil {
+		t.Fatal("closed cleanly")
+	}
+	d = openDir(t, m)
+	if clean, _ := d.Clean(); clean || openLog(t, d).EndOffset() != 30 {
+		t.Fatal("clean")
+	}
+}

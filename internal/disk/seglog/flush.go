@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,7 +15,6 @@ type flushJob struct {
 	end       batch.Offset
 	truncated int
 	epochs    []byte // nil: the file is right
-	epochsWas []EpochEntry
 	names     bool
 	newDir    bool
 }
@@ -76,7 +76,7 @@ func (l *Log) planFlush(all bool) (flushJob, error) {
 	j.names, j.newDir = l.namesDirty, l.newDir
 	l.namesDirty, l.newDir = false, false
 	if l.epochs.dirty {
-		j.epochs, j.epochsWas = encodeEpochs(l.epochs.entries()), l.epochs.entries()
+		j.epochs = encodeEpochs(l.epochs.entries())
 		l.epochs.dirty = false
 	}
 	return j, nil
@@ -84,8 +84,8 @@ func (l *Log) planFlush(all bool) (flushJob, error) {
 
 func (l *Log) runFlush(j *flushJob) error {
 	for _, s := range j.segs {
-		if err := s.sync(s.size, s.sealed); err != nil {
-			return fmt.Errorf("%s: sync %s: %w", l, s.name(suffixLog), err)
+		if err := s.sync(s.sealed); err != nil {
+			return fmt.Errorf("%s: %w: %s: %w", l, ErrSync, s.name(suffixLog), err)
 		}
 	}
 	if j.epochs != nil {
@@ -110,6 +110,10 @@ func (l *Log) finishFlush(now int64, j *flushJob, err error) {
 		l.namesDirty = l.namesDirty || j.names
 		l.newDir = l.newDir || j.newDir
 		l.epochs.dirty = l.epochs.dirty || j.epochs != nil
+		if errors.Is(err, ErrSync) {
+			// The kernel may have dropped what it couldn't write: another sync would succeed and mean nothing.
+			l.failed = err
+		}
 		return
 	}
 	l.lastFlush = now

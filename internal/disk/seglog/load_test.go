@@ -132,7 +132,11 @@ func TestFlippedIndexBytes(t *testing.T) {
 			}
 			out = append(out, o)
 		}
-		return out
+		o, _, err := l.MaxTimestamp(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(out, o)
 	}
 	l := openLog(t, openDir(t, m.Crash(1)))
 	wantTimes := times(l)

@@ -18,6 +18,7 @@ var (
 	ErrOutOfOrder       = errors.New("batch out of order")  // an append that starts before the end of the log
 	ErrTooLarge         = errors.New("larger than segment") // an append of more than segment.bytes
 	ErrClosed           = errors.New("log closed")
+	ErrSync             = errors.New("sync failed") // the log takes no more appends: what is durable is unknown
 	ErrTopicID          = errors.New("directory belongs to another topic id")
 )
 

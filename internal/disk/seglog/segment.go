@@ -41,7 +41,6 @@ type segment struct {
 	created    int64
 	jitter     int64
 	synced     int64 // bytes of data known to be durable
-	sealedSync bool  // indexes synced after the last entry
 }
 
 func newSegment(l *Log, base batch.Offset) *segment {
@@ -175,8 +174,8 @@ func (s *segment) createIndexes() error {
 	return nil
 }
 
-// sync makes the batches durable, and of a sealed segment the indexes too. size is how much of it there was.
-func (s *segment) sync(size int64, sealed bool) error {
+// sync makes the batches durable, and of a sealed segment the indexes too.
+func (s *segment) sync(sealed bool) error {
 	h, err := s.open()
 	if err != nil {
 		return err
