@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -112,4 +113,16 @@ func (s Scope) With(dyn Dynamic) Scope {
 		}
 	}
 	return Scope{values, s.prefix}
+}
+
+// Keys are the names of all keys that are set, in order.
+func (s Scope) Keys() []string { return slices.Sorted(maps.Keys(s.values)) }
+
+// Plain is the text of what is set, and whether it is. A password's is hidden.
+func (s Scope) Plain(key string) (value string, set bool) {
+	value, set = s.values[key]
+	if k := BrokerKey(key); set && (k == nil || k.Type == Password) {
+		value = "[hidden]"
+	}
+	return value, set
 }

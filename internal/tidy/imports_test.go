@@ -55,6 +55,7 @@ var table = []layer{
 	// ring 4: a sibling only where it says so; node composes them all
 	{dir: "internal/server", ours: rings123("internal/server/quorum"), libs: []string{"*"}},
 	{dir: "internal/server/node", ours: []string{"*"}, libs: []string{"*"}},
+	{dir: "internal/doctor", ours: []string{"internal/config", "internal/disk"}, libs: []string{"github.com/twmb/franz-go"}},
 	{dir: "internal/config", ours: []string{"internal/format"}, libs: []string{}},
 	{dir: "internal/obs", ours: []string{}, libs: []string{"github.com/prometheus"}},
 	{dir: "internal/console", ours: []string{"internal/obs", "internal/config"}, libs: []string{"*"}},

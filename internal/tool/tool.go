@@ -128,6 +128,7 @@ func Tools() []Tool {
 		{"kafka-get-offsets", "print offsets of topics by position or time", getOffsets},
 		{"kafka-run-class", "run a tool by the name of Apache's class", runClass},
 		{"kafka-configs", "show and change configurations of topics, brokers, groups, users, clients", configs},
+		{"doctor", "look for what will go wrong: configuration, data folders, running nodes", doctorTool},
 		{"version", "print the version", version},
 		{"help", "list the tools", help},
 	}
