@@ -105,8 +105,8 @@ func (s *Server) forget(c *Conn) {
 // stalledAfter is how long half a frame may stand still while others wait for memory.
 const stalledAfter = 5 * time.Second
 
-// reap closes connections that have been silent for too long. It looks at all of them now and then, instead of a timer
-// each that every request would have to move.
+// reap closes connections that have been silent for too long. It looks at all of them now and then, instead
+// of a timer each that every request would have to move.
 func (s *Server) reap() {
 	every := time.Second
 	if s.cfg.MaxIdle > 0 {

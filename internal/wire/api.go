@@ -9,8 +9,8 @@ import (
 // maxKey is the largest API key of Kafka 4.4.
 const maxKey = 94
 
-// keyApiVersions is the one API with rules of its own: its reply header is never flexible, and an unknown version of it
-// is answered instead of closing.
+// keyApiVersions is the one API with rules of its own: its reply header is never flexible, and an unknown
+// version of it is answered instead of closing.
 const keyApiVersions = 18
 
 // API is one row of a listener's table: what serves a request kind, and in which versions.
@@ -23,15 +23,16 @@ type API struct {
 	AdvertiseMin *int16
 	// MaxBody bounds the body; 0 is the default bound of requests that are decoded to structures.
 	MaxBody int
-	// Reuse says that Serve answers before it returns, or parks: the connection then uses its Request again. Others get a
-	// Request of their own each time, so that a second answer, given in error, can't reach a later request.
+	// Reuse says that Serve answers before it returns, or parks: the connection then uses its Request again.
+	// Others get a Request of their own each time, so that a second answer, given in error, can't reach a later
+	// request.
 	Reuse bool
 	// Hidden rows are served but not told by ApiVersions.
 	Hidden bool
 }
 
-// defaultMaxBody bounds bodies that are decoded into structures, which are larger than their bytes. Only Produce,
-// whose bytes stay bytes, takes frames up to socket.request.max.bytes.
+// defaultMaxBody bounds bodies that are decoded into structures, which are larger than their bytes. Only
+// Produce, whose bytes stay bytes, takes frames up to socket.request.max.bytes.
 const defaultMaxBody = 16 << 20
 
 // Table is the APIs of a listener, by key.

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Buffers come in size classes: four small ones, then four to each power of two, so that a frame never takes more than a
-// quarter above its size.
+// Buffers come in size classes: four small ones, then four to each power of two, so that a frame never takes
+// more than a quarter above its size.
 const (
 	smallBuffer = 4 << 10
-	busyBuffer  = 256 << 10 // what a busy connection reads at once: a few batches, well inside a core's second-level cache
+	busyBuffer  = 256 << 10 // what a busy connection reads at once: a few batches, well inside a core's cache
 	smallOnes   = 4
 	classes     = smallOnes + 4*14
 )
@@ -47,9 +47,9 @@ func newBuffer(n int) *buffer {
 
 func (b *buffer) free() { bufferPools[b.class].Put(b) }
 
-// memory bounds what buffers of requests hold, all connections together. At the bound connections wait before they take
-// more, so the node reads slower instead of growing. One of them may overdraw: half-read frames that hold everything
-// could otherwise wait for each other for ever.
+// memory bounds what buffers of requests hold, all connections together. At the bound connections wait before
+// they take more, so the node reads slower instead of growing. One of them may overdraw: half-read frames
+// that hold everything could otherwise wait for each other for ever.
 type memory struct {
 	limit   int64
 	used    atomic.Int64
@@ -60,7 +60,8 @@ type memory struct {
 	over *Conn // who overdraws
 }
 
-// plenty tells that memory is far from short: frames may take their announced size at once instead of as they arrive.
+// plenty tells that memory is far from short: frames may take their announced size at once instead of as they
+// arrive.
 func (m *memory) plenty() bool { return m.used.Load() < m.limit/4 }
 
 func (m *memory) try(n int) bool {
@@ -71,7 +72,8 @@ func (m *memory) try(n int) bool {
 	return false
 }
 
-// take takes n bytes for c, on its goroutine, waiting for them if it must. False: the connection died meanwhile.
+// take takes n bytes for c, on its goroutine, waiting for them if it must. False: the connection died
+// meanwhile.
 func (m *memory) take(c *Conn, n int) bool {
 	if m.try(n) {
 		return true

@@ -12,7 +12,7 @@ type Config struct {
 	Listeners []Listener
 
 	MaxFrame        int32          // socket.request.max.bytes; 100 MiB
-	MaxRequestBytes int64          // memory for requests being read and handled, all connections together; 256 MiB
+	MaxRequestBytes int64          // memory of requests being read and handled, of all connections; 256 MiB
 	MaxConns        int            // max.connections; no limit
 	MaxConnsPerIP   int            // max.connections.per.ip; no limit. See PerIP
 	PerIP           map[string]int // max.connections.per.ip.overrides, by address text

@@ -110,7 +110,8 @@ func (c *Conn) ended(err error) {
 	switch {
 	case c.failure != "":
 		c.failed()
-	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		c.srv.cfg.Log.Debug("connection ended", "remote", c.Remote, "listener", c.Listener)
 	default:
 		c.srv.cfg.Log.Info("connection failed", "remote", c.Remote, "listener", c.Listener, "error", err)
@@ -198,7 +199,8 @@ func (c *Conn) adapt(n, size int) {
 	}
 }
 
-// atOnce is the largest frame that may take its announced size before its bytes have come, when memory is plenty.
+// atOnce is the largest frame that may take its announced size before its bytes have come, when memory is
+// plenty.
 const atOnce = 4 << 20
 
 // makeRoom makes room for more of the frame at r. False: the connection is dying.

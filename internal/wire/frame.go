@@ -112,8 +112,8 @@ func (c *Conn) parseHeader(r *Request, b []byte) string {
 	return ""
 }
 
-// refuseApiVersions answers a version of ApiVersions that isn't served: in version 0, with just the row of ApiVersions,
-// so that the client can choose again (broker.md 1.2).
+// refuseApiVersions answers a version of ApiVersions that isn't served: in version 0, with just the row of
+// ApiVersions, so that the client can choose again (broker.md 1.2).
 func (c *Conn) refuseApiVersions(r *Request) {
 	row := c.table.apis[keyApiVersions].row()
 	r.Version = 0

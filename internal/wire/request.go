@@ -8,17 +8,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Request is one request. Its Serve function answers it exactly once, at once or later and from any goroutine, with one
-// of Reply, ReplyRaw, Begin+End, NoReply or Close; or it parks it with Park and answers when resumed. After answering,
-// or after handing it to another goroutine, it must not touch the Request again.
+// Request is one request. Its Serve function answers it exactly once, at once or later and from any
+// goroutine, with one of Reply, ReplyRaw, Begin+End, NoReply or Close; or it parks it with Park and answers
+// when resumed. After answering, or after handing it to another goroutine, it must not touch the Request
+// again.
 type Request struct {
 	Conn          *Conn
 	Key, Version  int16
 	CorrelationID int32
 	ClientID      string
 	Received      time.Time // when its bytes had arrived
-	// Body is the frame after the header. It aliases the connection's buffer: valid, and free to be changed, until Serve
-	// returns. Decode copies; who keeps parts of Body otherwise copies them.
+	// Body is the frame after the header. It aliases the connection's buffer: valid, and free to be changed,
+	// until Serve returns. Decode copies; who keeps parts of Body otherwise copies them.
 	Body []byte
 
 	api    *API
@@ -41,7 +42,8 @@ type FileRange interface {
 	Len() int
 	// ReadAt reads from off within the range.
 	ReadAt(p []byte, off int64) (int, error)
-	// Descriptor tells the file's descriptor and the range's position in it; ok is false when there is none to send from.
+	// Descriptor tells the file's descriptor and the range's position in it; ok is false when there is none to
+	// send from.
 	Descriptor() (fd uintptr, pos int64, ok bool)
 	// Release is called once, when the range has been sent or dropped.
 	Release()
@@ -67,8 +69,8 @@ func (o *Out) File(f FileRange) {
 	o.bytes += f.Len()
 }
 
-// Decode reads the body into req, whose version it sets. False: the body was no such request, the connection is closing
-// and nothing more needs to be answered. req owns its bytes.
+// Decode reads the body into req, whose version it sets. False: the body was no such request, the connection
+// is closing and nothing more needs to be answered. req owns its bytes.
 func (r *Request) Decode(req kmsg.Request) bool {
 	req.SetVersion(r.Version)
 	body := append([]byte(nil), r.Body...)
@@ -125,8 +127,8 @@ func (r *Request) End(o *Out) {
 	r.finish()
 }
 
-// answer takes the right to answer. It returns the state before; not pending or flushing: somebody answered already, or
-// nobody waits any more.
+// answer takes the right to answer. It returns the state before; not pending or flushing: somebody answered
+// already, or nobody waits any more.
 func (r *Request) answer() int32 {
 	for {
 		state := r.state.Load()
@@ -157,9 +159,9 @@ func (r *Request) finish() {
 	c.signal()
 }
 
-// Park keeps the request unanswered: the connection goroutine calls resume after Wake was called or until has come (zero:
-// never), until the request is answered. Serve and resume run on the same goroutine, so what they share needs no lock.
-// When Gone, resume must let go of what it holds and return.
+// Park keeps the request unanswered: the connection goroutine calls resume after Wake was called or until has
+// come (zero: never), until the request is answered. Serve and resume run on the same goroutine, so what they
+// share needs no lock. When Gone, resume must let go of what it holds and return.
 func (r *Request) Park(until time.Time, resume func(*Request)) {
 	r.resume = resume
 	if !until.IsZero() {
@@ -167,8 +169,8 @@ func (r *Request) Park(until time.Time, resume func(*Request)) {
 	}
 }
 
-// Waker wakes a parked request's connection. It may be called from any goroutine, also too late or too often: resume
-// must check what it waited for.
+// Waker wakes a parked request's connection. It may be called from any goroutine, also too late or too often:
+// resume must check what it waited for.
 func (r *Request) Waker() *Conn { return r.Conn }
 
 // Gone tells that nobody waits for the answer any more: the connection is closed or closing.

@@ -34,7 +34,8 @@ type listener struct {
 	tcp *net.TCPListener
 }
 
-// Listen binds every listener. Nothing is accepted before Serve; clients that come earlier wait in the backlog.
+// Listen binds every listener. Nothing is accepted before Serve; clients that come earlier wait in the
+// backlog.
 func Listen(cfg Config) (*Server, error) {
 	cfg.fill()
 	s := &Server{cfg: cfg, listeners: map[string]*listener{}, conns: map[*Conn]struct{}{},
@@ -137,8 +138,8 @@ func (s *Server) Shutdown(ctx context.Context) {
 	<-finished
 }
 
-// drain makes the connection end after the requests that have arrived. A request that waits for something to happen is
-// given up.
+// drain makes the connection end after the requests that have arrived. A request that waits for something to
+// happen is given up.
 func (c *Conn) drain() {
 	if c.parked.Load() {
 		c.kill()

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ioState is what the callbacks of RawConn work on; the callbacks are made once, so that no read or write allocates.
+// ioState is what the callbacks of RawConn work on; the callbacks are made once, so that no read or write
+// allocates.
 type ioState struct {
 	onRead, onWrite func(fd uintptr) bool
 	n               int

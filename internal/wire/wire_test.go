@@ -303,21 +303,23 @@ func TestBadInputCloses(t *testing.T) {
 		in     []byte
 		reason string
 	}{
-		"negative length":      {size(-1), "frame of -1 bytes"},
-		"zero length":          {size(0), "frame of 0 bytes"},
-		"over the limit":       {size(1<<20 + 1), "socket.request.max.bytes is 1048576"},
-		"HTTP":                 {[]byte("GET / HTTP/1.1\r\n\r\n"), "frame of 1195725856 bytes"},
-		"short header":         {append(size(9), 0, 3, 0, 0, 0, 0, 0, 0, 0), "cut off after 9 bytes"},
-		"unknown key":          {frame(95, 0, 1, nil), "unknown API 95"},
-		"negative key":         {frame(-1, 0, 1, nil), "unknown API -1"},
-		"key not here":         {frame(4, 0, 1, nil), "no API 4 of version 0"},
-		"unknown version":      {frame(3, 14, 1, nil), "no API 3 of version 14"},
-		"Produce below 3":      {frame(0, 2, 1, nil), "no API 0 of version 2"},
-		"client id lies":       {append(size(12), 0, 3, 0, 0, 0, 0, 0, 1, 1, 0, 'x', 'x'), "client id of 256 bytes"},
-		"header tags lie":      {append(size(13), 0, 3, 0, 12, 0, 0, 0, 1, 0xff, 0xff, 1, 0, 200), "tagged fields"},
-		"truncated body":       {frame(3, 0, 1, []byte{0, 0, 0, 2, 0, 1, 'x'}), "body of Metadata can't be read"},
-		"absurd count":         {frame(3, 1, 1, []byte{0x7f, 0xff, 0xff, 0xff}), "body of Metadata can't be read"},
-		"absurd compact count": {frame(3, 12, 1, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}), "body of Metadata can't be read"},
+		"negative length": {size(-1), "frame of -1 bytes"},
+		"zero length":     {size(0), "frame of 0 bytes"},
+		"over the limit":  {size(1<<20 + 1), "socket.request.max.bytes is 1048576"},
+		"HTTP":            {[]byte("GET / HTTP/1.1\r\n\r\n"), "frame of 1195725856 bytes"},
+		"short header":    {append(size(9), 0, 3, 0, 0, 0, 0, 0, 0, 0), "cut off after 9 bytes"},
+		"unknown key":     {frame(95, 0, 1, nil), "unknown API 95"},
+		"negative key":    {frame(-1, 0, 1, nil), "unknown API -1"},
+		"key not here":    {frame(4, 0, 1, nil), "no API 4 of version 0"},
+		"unknown version": {frame(3, 14, 1, nil), "no API 3 of version 14"},
+		"Produce below 3": {frame(0, 2, 1, nil), "no API 0 of version 2"},
+		"client id lies": {append(size(12), 0, 3, 0, 0, 0, 0, 0, 1, 1, 0, 'x', 'x'),
+			"client id of 256 bytes"},
+		"header tags lie": {append(size(13), 0, 3, 0, 12, 0, 0, 0, 1, 0xff, 0xff, 1, 0, 200), "tagged fields"},
+		"truncated body":  {frame(3, 0, 1, []byte{0, 0, 0, 2, 0, 1, 'x'}), "body of Metadata can't be read"},
+		"absurd count":    {frame(3, 1, 1, []byte{0x7f, 0xff, 0xff, 0xff}), "body of Metadata can't be read"},
+		"absurd compact count": {frame(3, 12, 1, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}),
+			"body of Metadata can't be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, Config{MaxFrame: 1 << 20})

@@ -25,7 +25,8 @@ func (o *Out) take(l *Out) {
 	*l = Out{}
 }
 
-// flush writes what is due: in one write, or, where ranges of files lie between, in turns of writes and sendfiles.
+// flush writes what is due: in one write, or, where ranges of files lie between, in turns of writes and
+// sendfiles.
 func (c *Conn) flush() error {
 	o := &c.out
 	if len(o.B) == 0 {

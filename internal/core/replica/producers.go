@@ -9,7 +9,8 @@ import (
 	"github.com/kalda/kalda/internal/format/kerr"
 )
 
-// window is how many batches of a producer are remembered to recognise a repetition (KIP-98: five in flight at most).
+// window is how many batches of a producer are remembered to recognise a repetition (KIP-98: five in flight
+// at most).
 const window = 5
 
 // noEpoch is the epoch of a producer that hasn't got one yet.
@@ -92,7 +93,8 @@ type Verdict struct {
 	Timestamp int64
 }
 
-// Check decides whether a client's batch may be appended now (broker.md 4.2, in its order). It changes nothing.
+// Check decides whether a client's batch may be appended now (broker.md 4.2, in its order). It changes
+// nothing.
 func (p *Producers) Check(v batch.View) Verdict {
 	id := v.ProducerID()
 	if id < 0 {
@@ -154,8 +156,8 @@ func (p *producer) nextSequence() int32 {
 	return 0
 }
 
-// Append takes a batch that was appended, stamped with its offset: a client's, a marker, or one replayed from the log.
-// It returns the aborted transaction that a marker ended, nil for none.
+// Append takes a batch that was appended, stamped with its offset: a client's, a marker, or one replayed from
+// the log. It returns the aborted transaction that a marker ended, nil for none.
 func (p *Producers) Append(v batch.View) *Aborted {
 	id := v.ProducerID()
 	if id < 0 {

@@ -9,7 +9,9 @@ import (
 )
 
 // made is a batch of n records of producer id at an offset.
-func made(t *testing.T, id int64, epoch int16, seq int32, n int, at batch.Offset, opts ...func(*batch.Meta)) batch.View {
+func made(
+	t *testing.T, id int64, epoch int16, seq int32, n int, at batch.Offset, opts ...func(*batch.Meta),
+) batch.View {
 	t.Helper()
 	m := batch.NoProducer(at, 1, 1000+int64(at))
 	m.ProducerID, m.ProducerEpoch, m.BaseSequence = id, epoch, seq

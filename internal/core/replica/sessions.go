@@ -40,7 +40,8 @@ type Part struct {
 	prev, next   *Part
 }
 
-// Session is what one client fetches, in the order of its turns. The zero value is an empty one without a cache.
+// Session is what one client fetches, in the order of its turns. The zero value is an empty one without a
+// cache.
 type Session struct {
 	id          int32
 	epoch       int32 // the one that the next request must carry
@@ -97,9 +98,9 @@ type Answer struct {
 	Always                  bool // a diverging epoch or a preferred replica is to be told
 }
 
-// Tell says whether an incremental response holds the partition, and remembers what it then tells. One that returned data
-// goes to the end of the queue, so that each gets its turn: who walks the parts takes Next before Tell, and stops after
-// Len parts.
+// Tell says whether an incremental response holds the partition, and remembers what it then tells. One that
+// returned data goes to the end of the queue, so that each gets its turn: who walks the parts takes Next
+// before Tell, and stops after Len parts.
 func (s *Session) Tell(p *Part, a Answer) bool {
 	tell := a.Data || a.Failed || a.Always || a.HighWatermark != p.highWater || a.LogStart != p.sentLogStart
 	p.highWater, p.sentLogStart = a.HighWatermark, a.LogStart
@@ -137,7 +138,8 @@ func (s *Session) unlink(p *Part) {
 	p.prev, p.next = nil, nil
 }
 
-// Sessions is the cache of fetch sessions of a broker, of at most a given number (max.incremental.fetch.session.cache.slots).
+// Sessions is the cache of fetch sessions of a broker, of at most a given number
+// (max.incremental.fetch.session.cache.slots).
 type Sessions struct {
 	slots     int
 	rand      *rand.Rand
@@ -148,7 +150,8 @@ type Sessions struct {
 
 // NewSessions makes an empty cache; seed feeds the ids.
 func NewSessions(slots int, seed uint64) *Sessions {
-	return &Sessions{slots: slots, rand: rand.New(rand.NewPCG(seed, 0x6b616c6461)), byID: make(map[int32]*Session)}
+	source := rand.New(rand.NewPCG(seed, 0x6b616c6461))
+	return &Sessions{slots: slots, rand: source, byID: make(map[int32]*Session)}
 }
 
 // Len, Partitions and Evictions are the cache's metrics.
@@ -166,7 +169,8 @@ func (c *Sessions) Partitions() int {
 // Evictions counts the sessions that made room for others.
 func (c *Sessions) Evictions() int64 { return c.evictions }
 
-// Begin finds the session of an incremental request and takes it until End. The errors are those of the whole response.
+// Begin finds the session of an incremental request and takes it until End. The errors are those of the whole
+// response.
 func (c *Sessions) Begin(now time.Time, id, epoch int32, byID bool) (*Session, kerr.Code) {
 	s := c.byID[id]
 	switch {
@@ -196,7 +200,8 @@ func (c *Sessions) End(s *Session) {
 // Close forgets a session; an unknown one is no error.
 func (c *Sessions) Close(id int32) { delete(c.byID, id) }
 
-// Create puts a session that a full request filled into the cache. False: the cache is full of ones that may not go.
+// Create puts a session that a full request filled into the cache. False: the cache is full of ones that may
+// not go.
 func (c *Sessions) Create(now time.Time, s *Session, byID, privileged bool) bool {
 	if len(s.parts) == 0 || c.slots <= 0 {
 		return false
@@ -211,7 +216,8 @@ func (c *Sessions) Create(now time.Time, s *Session, byID, privileged bool) bool
 	return true
 }
 
-// evict makes room: the longest idle session, else the smallest one that has existed long enough and is worth less.
+// evict makes room: the longest idle session, else the smallest one that has existed long enough and is worth
+// less.
 func (c *Sessions) evict(now time.Time, s *Session, privileged bool) bool {
 	var idle, small *Session
 	for _, o := range c.byID {

@@ -20,7 +20,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Snapshot encodes the state as a %020d.snapshot file holds it (broker.md 4.1): of each producer the last batch only.
+// Snapshot encodes the state as a %020d.snapshot file holds it (broker.md 4.1): of each producer the last
+// batch only.
 func (p *Producers) Snapshot() []byte {
 	b := make([]byte, snapshotHeader, snapshotHeader+len(p.byID)*snapshotEntry)
 	binary.BigEndian.PutUint16(b, snapshotVersion)

@@ -26,6 +26,10 @@ func (r *replay) round() {
 	if _, err := r.Write(r.req); err != nil {
 		r.t.Fatal(err)
 	}
+	r.read()
+}
+
+func (r *replay) read() {
 	if _, err := io.ReadFull(r, r.buf[:4]); err != nil {
 		r.t.Fatal(err)
 	}
@@ -81,12 +85,7 @@ func TestNoAllocationPerWait(t *testing.T) {
 			runtime.Gosched()
 		}
 		produce.round()
-		if _, err := io.ReadFull(fetch, fetch.buf[:4]); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(fetch, fetch.buf[:binary.BigEndian.Uint32(fetch.buf)]); err != nil {
-			t.Fatal(err)
-		}
+		fetch.read()
 	})
 	if n > allocBudget {
 		t.Errorf("%v allocations a wait", n)

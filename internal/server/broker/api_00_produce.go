@@ -13,7 +13,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// produce is one Produce request: what was asked, and what became of it. Pooled; a connection's goroutine owns it.
+// produce is one Produce request: what was asked, and what became of it. Pooled; a connection's goroutine
+// owns it.
 type produce struct {
 	b       *Broker
 	version int16
@@ -207,7 +208,8 @@ func (q *produce) append(p *producePart, now int64) {
 	switch {
 	case err != nil || len(rest) > 0 && !isTail(rest):
 		p.appended = refused(kerr.InvalidRecord)
-		p.message = fmt.Sprintf("Produce requests with version %d must have exactly one record batch per partition", q.version)
+		p.message = fmt.Sprintf("Produce requests with version %d must have exactly one record batch per partition",
+			q.version)
 		return
 	case v.Codec() == batch.Zstd && q.version < 7:
 		p.appended = refused(kerr.UnsupportedCompressionType)

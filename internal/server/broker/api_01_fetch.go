@@ -128,7 +128,8 @@ func (q *fetch) enough() bool {
 	return q.maxWait <= 0 || q.total >= q.minBytes || q.failed || len(q.list) == 0
 }
 
-// park puts the fetch where its condition will come true: on its partitions. False: it may have come true meanwhile.
+// park puts the fetch where its condition will come true: on its partitions. False: it may have come true
+// meanwhile.
 func (q *fetch) park() bool {
 	q.release()
 	q.parked.missing.Store(int64(q.minBytes - q.total))

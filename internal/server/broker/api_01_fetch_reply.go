@@ -10,7 +10,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// copyLimit is the largest range that is copied into the reply. Above, sendfile's own calls cost less than the copy.
+// copyLimit is the largest range that is copied into the reply. Above, sendfile's own calls cost less than
+// the copy.
 const copyLimit = 32 << 10
 
 // refuse answers with an error of the whole request.

@@ -122,7 +122,8 @@ func (q *fetch) putAll(s *replica.Session) {
 	for i := range q.list {
 		f := &q.list[i]
 		s.Put(replica.Part{
-			PartKey: replica.PartKey{Topic: f.topic, ID: f.id, Partition: f.n}, FetchOffset: f.offset, LogStart: f.logStart,
+			PartKey:     replica.PartKey{Topic: f.topic, ID: f.id, Partition: f.n},
+			FetchOffset: f.offset, LogStart: f.logStart,
 			MaxBytes: f.maxBytes, LeaderEpoch: f.leaderEpoch, LastFetched: f.lastFetched,
 		})
 	}

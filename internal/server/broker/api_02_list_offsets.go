@@ -20,7 +20,7 @@ const (
 )
 
 // tsSince is the first version that knows a special timestamp, by its negative.
-var tsSince = [...]int16{tsMax * -1: 7, tsEarliestLocal * -1: 8, tsLatestTiered * -1: 9, tsEarliestPendingUpload * -1: 11}
+var tsSince = [...]int16{-tsMax: 7, -tsEarliestLocal: 8, -tsLatestTiered: 9, -tsEarliestPendingUpload: 11}
 
 // debugReplica is a client that looks at any replica.
 const debugReplica = -2
@@ -61,7 +61,8 @@ func (b *Broker) serveListOffsets(r *wire.Request) {
 	r.Reply(resp)
 }
 
-func (b *Broker) listOffset(req *kmsg.ListOffsetsRequest, topic string, ask *kmsg.ListOffsetsRequestTopicPartition,
+func (b *Broker) listOffset(
+	req *kmsg.ListOffsetsRequest, topic string, ask *kmsg.ListOffsetsRequestTopicPartition,
 	out *kmsg.ListOffsetsResponseTopicPartition,
 ) kerr.Code {
 	if ts := -ask.Timestamp; ts > 0 && (ts >= int64(len(tsSince)) || req.Version < tsSince[ts]) {

@@ -40,8 +40,8 @@ func (b *Broker) serveInitProducerID(r *wire.Request) {
 	}
 }
 
-// producerIDs gives out the ids of blocks that the controller gave this broker. The rest of a block is lost with a
-// restart, so no id is ever given twice.
+// producerIDs gives out the ids of blocks that the controller gave this broker. The rest of a block is lost
+// with a restart, so no id is ever given twice.
 type producerIDs struct {
 	b *Broker
 

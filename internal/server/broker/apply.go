@@ -6,8 +6,9 @@ import (
 	"github.com/kalda/kalda/internal/core/meta"
 )
 
-// ApplyImage makes img the visible image, after it has made, changed and removed the partitions that d tells of: a client
-// that sees a leader can write to it at once. It is called in the order of images, by one goroutine at a time.
+// ApplyImage makes img the visible image, after it has made, changed and removed the partitions that d tells
+// of: a client that sees a leader can write to it at once. It is called in the order of images, by one
+// goroutine at a time.
 func (b *Broker) ApplyImage(img *meta.Image, d *meta.Delta) {
 	b.logs.placing.Lock()
 	defer b.logs.placing.Unlock()

@@ -57,8 +57,8 @@ func (b *Broker) PartitionByID(id meta.UUID, n int32) *Partition {
 	return b.hosting.Load().topicByID(&raw).partition(n)
 }
 
-// PreviousEpoch is the broker epoch with which all log directories were last closed cleanly, -1 if one wasn't: the
-// controller then knows what the last run of this node may have lost (KIP-966).
+// PreviousEpoch is the broker epoch with which all log directories were last closed cleanly, -1 if one
+// wasn't: the controller then knows what the last run of this node may have lost (KIP-966).
 func (b *Broker) PreviousEpoch() int64 {
 	epoch := int64(-1)
 	for i, d := range b.logs.dirs {

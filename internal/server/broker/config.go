@@ -15,16 +15,18 @@ type Config struct {
 	NodeID    meta.NodeID
 	ClusterID string
 	Rack      string
-	// Announced tells that advertised.listeners (or listeners with a real host) says where clients find this node. If it
-	// is false and this is the only node, a client is told the address it dialled.
+	// Announced tells that advertised.listeners (or listeners with a real host) says where clients find this
+	// node. If it is false and this is the only node, a client is told the address it dialled.
 	Announced bool
 
 	FS      vfs.FS   // default: the OS's
 	LogDirs []string // log.dirs, formatted
-	// DirIDs are the directory ids by position in LogDirs; used to find out which dirs a partition is assigned to.
+	// DirIDs are the directory ids by position in LogDirs; used to find out which dirs a partition is assigned
+	// to.
 	DirIDs []meta.UUID
 
-	// Node is this node's static configuration, which DescribeConfigs and the like answer from; nil: they aren't served.
+	// Node is this node's static configuration, which DescribeConfigs and the like answer from; nil: they aren't
+	// served.
 	Node *config.Server
 	// Logs are the levels of loggers, which configs of kind BROKER_LOGGER read and change; nil: there are none.
 	Logs *obs.Logs
@@ -44,7 +46,7 @@ type Config struct {
 	InitialTaskDelay      time.Duration // log.initial.task.delay.ms; 30 s
 	FlushCheck            time.Duration // log.flush.scheduler.interval.ms; never
 	RecoveryThreads       int           // num.recovery.threads.per.data.dir; 2
-	ProducerIDWait        time.Duration // how long InitProducerId waits for a block of ids; request.timeout.ms; 30 s
+	ProducerIDWait        time.Duration // how long InitProducerId waits for ids; request.timeout.ms; 30 s
 	AutoCreateTopics      bool          // auto.create.topics.enable
 	DefaultPartitions     int32         // num.partitions; 1
 	DefaultReplication    int16         // default.replication.factor; 1

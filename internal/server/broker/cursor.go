@@ -6,8 +6,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// cursor reads a request's body in place. After something was cut off it is bad and reads zeros. flex tells whether the
-// version has compact lengths and tagged fields.
+// cursor reads a request's body in place. After something was cut off it is bad and reads zeros. flex tells
+// whether the version has compact lengths and tagged fields.
 type cursor struct {
 	b    []byte
 	flex bool

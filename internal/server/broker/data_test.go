@@ -19,7 +19,8 @@ func TestProduceAndConsumeEachCodec(t *testing.T) {
 			p := f.client(kgo.ProducerBatchCompression(codec), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 			const n = 500
 			for i := range n {
-				r := &kgo.Record{Topic: name, Partition: int32(i % 2), Value: []byte(fmt.Sprint(i, strings.Repeat("x", i)))}
+				r := &kgo.Record{Topic: name, Partition: int32(i % 2)}
+				r.Value = []byte(fmt.Sprint(i, strings.Repeat("x", i)))
 				p.Produce(f.ctx(), r, func(_ *kgo.Record, err error) {
 					if err != nil {
 						t.Error(err)
@@ -54,7 +55,8 @@ func TestRestartKeepsRecordsAndProducers(t *testing.T) {
 	f.topic("t", 3)
 	p := f.client(kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	for i := range 30 {
-		if err := p.ProduceSync(f.ctx(), &kgo.Record{Topic: "t", Partition: int32(i % 3), Value: []byte("v")}).FirstErr(); err != nil {
+		r := &kgo.Record{Topic: "t", Partition: int32(i % 3), Value: []byte("v")}
+		if err := p.ProduceSync(f.ctx(), r).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}

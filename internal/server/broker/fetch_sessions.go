@@ -9,7 +9,8 @@ import (
 	"github.com/kalda/kalda/internal/format/kerr"
 )
 
-// sessions is the cache of fetch sessions, with the lock it needs: it is held for a map look-up, or for an eviction.
+// sessions is the cache of fetch sessions, with the lock it needs: it is held for a map look-up, or for an
+// eviction.
 type sessions struct {
 	mu sync.Mutex
 	c  *replica.Sessions

@@ -61,8 +61,9 @@ func TestFetchErrors(t *testing.T) {
 			if kerr.Code(got.ErrorCode) != k.want {
 				t.Errorf("%v, want %v", kerr.Code(got.ErrorCode), k.want)
 			}
-			if k.want == kerr.FencedLeaderEpoch && (got.CurrentLeader.LeaderID != 1 || got.CurrentLeader.LeaderEpoch != 1) {
-				t.Errorf("the leader is told as %+v", got.CurrentLeader)
+			leader := got.CurrentLeader
+			if k.want == kerr.FencedLeaderEpoch && (leader.LeaderID != 1 || leader.LeaderEpoch != 1) {
+				t.Errorf("the leader is told as %+v", leader)
 			}
 		})
 	}
@@ -156,7 +157,8 @@ func TestFetchWaits(t *testing.T) {
 	for i := range req.Topics[0].Partitions {
 		req.Topics[0].Partitions[i].FetchOffset = 1
 	}
-	if got := do[*kmsg.FetchResponse](c, req, 12).Topics[0].Partitions[0]; got.ErrorCode != 0 || len(got.RecordBatches) != 0 {
+	got := do[*kmsg.FetchResponse](c, req, 12).Topics[0].Partitions[0]
+	if got.ErrorCode != 0 || len(got.RecordBatches) != 0 {
 		t.Errorf("after the wait: %+v", got)
 	}
 }
@@ -179,7 +181,7 @@ func TestParkedFetchesEndWithTheirTopicAndTheirClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	switch code := kerr.Code(resp.Topics[0].Partitions[0].ErrorCode); code {
-	case kerr.UnknownTopicOrPartition, kerr.NotLeaderOrFollower: // the image may be a moment behind the partition
+	case kerr.UnknownTopicOrPartition, kerr.NotLeaderOrFollower: // the image may come a moment later
 	default:
 		t.Errorf("%v", code)
 	}
@@ -290,7 +292,8 @@ func TestHighWatermarkWaitsForFollowers(t *testing.T) {
 	}
 	short := produceTo("t", 0, -1, records(1))
 	short.TimeoutMillis = 5
-	if p := do[*kmsg.ProduceResponse](c, short, 9).Topics[0].Partitions[0]; kerr.Code(p.ErrorCode) != kerr.RequestTimedOut {
+	p := do[*kmsg.ProduceResponse](c, short, 9).Topics[0].Partitions[0]
+	if kerr.Code(p.ErrorCode) != kerr.RequestTimedOut {
 		t.Errorf("%v", kerr.Code(p.ErrorCode))
 	}
 	c.send(produceTo("t", 0, -1, records(1)), 9)
@@ -298,7 +301,8 @@ func TestHighWatermarkWaitsForFollowers(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	f.apply(moved("t", 2))
-	if err := resp.ReadFrom(c.body(true)); err != nil || kerr.Code(resp.Topics[0].Partitions[0].ErrorCode) != kerr.NotLeaderOrFollower {
+	err := resp.ReadFrom(c.body(true))
+	if err != nil || kerr.Code(resp.Topics[0].Partitions[0].ErrorCode) != kerr.NotLeaderOrFollower {
 		t.Fatalf("%+v %v", resp, err)
 	}
 	f.apply(configRecords("t", []string{"min.insync.replicas=2"})...)
@@ -335,10 +339,13 @@ func TestListOffsets(t *testing.T) {
 		code          kerr.Code
 		offset, stamp int64
 	}{
-		{"t", -1, 1, 0, 6, -1}, {"t", -2, 1, 0, 0, -1}, {"t", -3, 7, 0, 2, 3000}, {"t", -4, 8, 0, 0, -1}, {"t", -5, 9, 0, -1, -1},
-		{"t", -6, 11, 0, -1, -1}, {"t", -3, 6, kerr.UnsupportedVersion, -1, -1}, {"t", -7, 11, kerr.UnsupportedVersion, -1, -1},
+		{"t", -1, 1, 0, 6, -1}, {"t", -2, 1, 0, 0, -1}, {"t", -3, 7, 0, 2, 3000}, {"t", -4, 8, 0, 0, -1},
+		{"t", -5, 9, 0, -1, -1},
+		{"t", -6, 11, 0, -1, -1}, {"t", -3, 6, kerr.UnsupportedVersion, -1, -1},
+		{"t", -7, 11, kerr.UnsupportedVersion, -1, -1},
 		{"t", 0, 5, 0, 0, 1000}, {"t", 1000, 5, 0, 0, 1000}, {"t", 1001, 5, 0, 2, 3000}, {"t", 3001, 5, 0, -1, -1},
-		{"empty", -1, 11, 0, 0, -1}, {"empty", -2, 11, 0, 0, -1}, {"empty", -3, 11, 0, -1, -1}, {"empty", 5, 11, 0, -1, -1},
+		{"empty", -1, 11, 0, 0, -1}, {"empty", -2, 11, 0, 0, -1}, {"empty", -3, 11, 0, -1, -1},
+		{"empty", 5, 11, 0, -1, -1},
 		{"nope", -1, 5, kerr.UnknownTopicOrPartition, -1, -1},
 	} {
 		got := ask(k.topic, k.ts, k.version)
@@ -369,7 +376,8 @@ func TestInitProducerID(t *testing.T) {
 	}
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.TransactionalID = kmsg.StringPtr("tx")
-	if resp := do[*kmsg.InitProducerIDResponse](f.raw(), req, 4); kerr.Code(resp.ErrorCode) != kerr.TransactionalIDAuthorizationFailed {
+	resp = do[*kmsg.InitProducerIDResponse](f.raw(), req, 4)
+	if kerr.Code(resp.ErrorCode) != kerr.TransactionalIDAuthorizationFailed {
 		t.Errorf("%v", kerr.Code(resp.ErrorCode))
 	}
 }
@@ -383,7 +391,8 @@ func TestTopicOfTheSameNameIsAnother(t *testing.T) {
 	f.run()
 	other := record.UUID{1, 2, 3}
 	f.apply(&record.Topic{Name: "t", TopicID: other}, &record.Partition{
-		TopicID: other, Replicas: []record.NodeID{1}, ISR: []record.NodeID{1}, Leader: 1, Directories: []record.UUID{{}},
+		TopicID: other, Replicas: []record.NodeID{1}, ISR: []record.NodeID{1}, Leader: 1,
+		Directories: []record.UUID{{}},
 	})
 	if end := f.Partition("t", 0).LEO(); end != 0 {
 		t.Errorf("the new topic has the old one's %d records\n%s", end, f.logs)
@@ -411,7 +420,8 @@ func TestTopicOfTheSameNameIsAnother(t *testing.T) {
 }
 
 func TestSeveralLogDirs(t *testing.T) {
-	f := &fixture{t: t, logs: new(logBuffer), ctl: &fakeController{}, dirs: []string{t.TempDir(), t.TempDir(), t.TempDir()}}
+	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	f := &fixture{t: t, logs: new(logBuffer), ctl: &fakeController{}, dirs: dirs}
 	f.run()
 	t.Cleanup(func() { f.stop() })
 	f.topic("t", 9)

@@ -82,7 +82,8 @@ func start(t testing.TB, change ...func(*Config)) *fixture {
 
 func (f *fixture) run(change ...func(*Config)) {
 	f.t.Helper()
-	cfg := Config{NodeID: 1, ClusterID: "c", LogDirs: f.dirs, Forward: f.ctl, Log: slog.New(slog.NewTextHandler(f.logs, nil))}
+	cfg := Config{NodeID: 1, ClusterID: "c", LogDirs: f.dirs, Forward: f.ctl}
+	cfg.Log = slog.New(slog.NewTextHandler(f.logs, nil))
 	node, _, err := config.Embedded(f.dirs[0], nil)
 	if err != nil {
 		f.t.Fatal(err)
@@ -96,7 +97,8 @@ func (f *fixture) run(change ...func(*Config)) {
 		f.t.Fatal(err)
 	}
 	f.Broker = b
-	f.srv, err = wire.Listen(wire.Config{Listeners: []wire.Listener{{Name: "PLAINTEXT", Host: "127.0.0.1"}}, Log: cfg.Log})
+	listener := wire.Listener{Name: "PLAINTEXT", Host: "127.0.0.1"}
+	f.srv, err = wire.Listen(wire.Config{Listeners: []wire.Listener{listener}, Log: cfg.Log})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -150,8 +152,8 @@ func (f *fixture) topic(name string, partitions int, configs ...string) {
 	records := []record.Metadata{&record.Topic{Name: name, TopicID: topicID(name)}}
 	for i := range partitions {
 		records = append(records, &record.Partition{
-			PartitionID: int32(i), TopicID: topicID(name), Replicas: []record.NodeID{1}, ISR: []record.NodeID{1}, Leader: 1,
-			Directories: []record.UUID{{}},
+			PartitionID: int32(i), TopicID: topicID(name), Leader: 1,
+			Replicas: []record.NodeID{1}, ISR: []record.NodeID{1}, Directories: []record.UUID{{}},
 		})
 	}
 	f.apply(append(records, configRecords(name, configs)...)...)

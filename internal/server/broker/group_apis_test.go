@@ -42,9 +42,9 @@ func startWithGroups(t *testing.T) *fixture {
 	return f
 }
 
-// TestGroupAPIs holds the same session with us as was held with Apache, in the versions of six times: every reply
-// is the same. Left out is where they differ on purpose: we tell of a group from its first member on, Apache a
-// record later.
+// TestGroupAPIs holds the same session with us as was held with Apache, in the versions of six times: every
+// reply is the same. Left out is where they differ on purpose: we tell of a group from its first member on,
+// Apache a record later.
 func TestGroupAPIs(t *testing.T) {
 	golden, err := os.ReadFile("testdata/golden/group_apis.txt")
 	if err != nil {
@@ -94,7 +94,8 @@ type groupSession struct {
 
 var memberIDs = `[a-z0-9-]*-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
-// do sends a request and writes its reply down. Requests that the versions of the time don't have aren't sent.
+// do sends a request and writes its reply down. Requests that the versions of the time don't have aren't
+// sent.
 func (s *groupSession) do(req kmsg.Request) kmsg.Response {
 	resp, err := s.cl.Broker(1).Request(s.f.ctx(), req)
 	if err != nil {
@@ -118,7 +119,8 @@ func (s *groupSession) do(req kmsg.Request) kmsg.Response {
 	return resp
 }
 
-// plain is a reply without what differs from run to run. Order is kept but for groups', which Apache has none for.
+// plain is a reply without what differs from run to run. Order is kept but for groups', which Apache has none
+// for.
 func (s *groupSession) plain(v any) any {
 	switch v := v.(type) {
 	case []any:

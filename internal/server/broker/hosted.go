@@ -15,7 +15,8 @@ type hosted struct {
 	parts []*Partition
 }
 
-// hosting is what this node hosts, by name and by id. Immutable: writers copy, which shares what doesn't change.
+// hosting is what this node hosts, by name and by id. Immutable: writers copy, which shares what doesn't
+// change.
 type hosting struct {
 	byName *btree.Map[string, *hosted]
 	byID   *btree.Map[string, *hosted] // by the id's bytes

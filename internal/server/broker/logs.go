@@ -73,7 +73,8 @@ func (b *Broker) openDirs() error {
 	return nil
 }
 
-// place chooses the directory of a partition: where it lies already, else where metadata wants it, else the emptiest.
+// place chooses the directory of a partition: where it lies already, else where metadata wants it, else the
+// emptiest.
 func (b *Broker) place(topic string, n int32, m *meta.Partition) *logDir {
 	var best *logDir
 	for _, d := range b.logs.dirs {
@@ -139,7 +140,7 @@ func (b *Broker) openIn(d *logDir, parts []*Partition) {
 		if err != nil && !errors.Is(err, seglog.ErrTopicID) {
 			b.log.Error("a log can't be opened: its partition is offline", "path", d.path, "error", err)
 		}
-		if now := time.Now(); !clean && (now.Sub(last) > progressEvery || done == total && total > 1 && now.Sub(last) > time.Second) {
+		if now := time.Now(); !clean && now.Sub(last) > progressEvery {
 			last = now
 			b.log.Info("recovering logs after an unclean stop", "path", d.path, "done", done, "of", total)
 		}
@@ -162,7 +163,8 @@ func (b *Broker) reopen(d *logDir, s seglog.Spec) *seglog.Log {
 	if err != nil || id == s.ID || id == [16]byte{} {
 		return nil
 	}
-	b.log.Warn("putting the log of an older topic of that name aside", "path", d.path, "topic", s.Topic, "partition", s.Partition)
+	b.log.Warn("putting the log of an older topic of that name aside", "path", d.path, "topic", s.Topic,
+		"partition", s.Partition)
 	if err := d.SetAside(s.Topic, s.Partition); err != nil {
 		b.log.Error("a log can't be put aside", "error", err)
 		return nil
@@ -176,7 +178,9 @@ func (b *Broker) reopen(d *logDir, s seglog.Spec) *seglog.Log {
 }
 
 func (p *Partition) spec() seglog.Spec {
-	return seglog.Spec{Topic: p.topic, ID: p.id, Partition: p.n, Config: p.rules.Load().log, Producers: p.snapshotProducers}
+	return seglog.Spec{
+		Topic: p.topic, ID: p.id, Partition: p.n, Config: p.rules.Load().log, Producers: p.snapshotProducers,
+	}
 }
 
 // remove ends a partition and deletes its log; stray only puts it aside.

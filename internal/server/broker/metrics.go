@@ -6,7 +6,7 @@ import "github.com/kalda/kalda/internal/obs"
 type Metrics struct {
 	BytesIn, BytesOut, BytesRejected    obs.Counter
 	MessagesIn                          obs.Counter
-	ProducePartitions, FetchPartitions  obs.Counter // TotalProduceRequestsPerSec, TotalFetchRequestsPerSec: per partition
+	ProducePartitions, FetchPartitions  obs.Counter // Total…RequestsPerSec: per partition
 	FailedProduce, FailedFetch          obs.Counter // unexpected errors only
 	InvalidMagic, InvalidCRC            obs.Counter
 	InvalidOffsetOrSequence, NoKey      obs.Counter

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,8 +16,8 @@ import (
 
 // Partition is one partition that this node hosts.
 //
-// mu serialises whoever changes it: appends, and changes of its role. Readers take what they need from atomics and from
-// the log, which has its own rules. Lock order: mu, then the log's, then waits.mu.
+// mu serialises whoever changes it: appends, and changes of its role. Readers take what they need from
+// atomics and from the log, which has its own rules. Lock order: mu, then the log's, then waits.mu.
 type Partition struct {
 	b     *Broker
 	topic string
@@ -53,6 +54,8 @@ type await struct {
 	offset batch.Offset
 	fn     func(kerr.Code)
 }
+
+func (a await) compare(o batch.Offset) int { return cmp.Compare(a.offset, o) }
 
 // Topic, ID and Number tell which partition it is.
 func (p *Partition) Topic() string { return p.topic }
@@ -148,8 +151,8 @@ func (p *Partition) release(code kerr.Code) {
 	p.waits.wakeAll()
 }
 
-// advance moves the high watermark to where the in-sync replicas are, and wakes whoever waited for it; bytes is how much
-// more there is to read. Under mu, leading.
+// advance moves the high watermark to where the in-sync replicas are, and wakes whoever waited for it; bytes
+// is how much more there is to read. Under mu, leading.
 func (p *Partition) advance(bytes int) {
 	r := p.role.Load()
 	end := p.log.EndOffset()
@@ -180,8 +183,9 @@ func (p *Partition) fireAwaits(end batch.Offset) {
 	p.awaits = slices.Delete(p.awaits, 0, n)
 }
 
-// Await calls fn once: with None when everything below offset is committed, with NotLeaderOrFollower when this node stops
-// leading. It may call fn before it returns, or later while locks are held: fn only takes note.
+// Await calls fn once: with None when everything below offset is committed, with NotLeaderOrFollower when
+// this node stops leading. It may call fn before it returns, or later while locks are held: fn only takes
+// note.
 func (p *Partition) Await(offset batch.Offset, fn func(kerr.Code)) {
 	if p.HW() >= offset && p.IsLeader() {
 		fn(kerr.None)
@@ -195,7 +199,7 @@ func (p *Partition) Await(offset batch.Offset, fn func(kerr.Code)) {
 	case p.HW() >= offset:
 		fn(kerr.None)
 	default:
-		i, _ := slices.BinarySearchFunc(p.awaits, offset+1, func(a await, o batch.Offset) int { return int(a.offset - o) })
+		i, _ := slices.BinarySearchFunc(p.awaits, offset+1, await.compare)
 		p.awaits = slices.Insert(p.awaits, i, await{offset, fn})
 	}
 }

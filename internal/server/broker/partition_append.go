@@ -22,8 +22,8 @@ type appended struct {
 
 func refused(code kerr.Code) appended { return appended{code: code, base: -1, time: -1, logStart: -1} }
 
-// AppendClient appends a client's batch, which it stamps in place; all is acks=all. The heavy part, checking the batch, is
-// done before the partition is locked.
+// AppendClient appends a client's batch, which it stamps in place; all is acks=all. The heavy part, checking
+// the batch, is done before the partition is locked.
 func (p *Partition) AppendClient(v batch.View, all bool, now int64) appended {
 	if code := p.writable(all); code != kerr.None {
 		return refused(code)
@@ -105,13 +105,14 @@ func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
 }
 
 func (p *Partition) at(base batch.Offset, v batch.View) appended {
-	return appended{base: base, end: base + batch.Offset(v.LastOffsetDelta()) + 1, time: -1, logStart: p.log.StartOffset()}
+	end := base + batch.Offset(v.LastOffsetDelta()) + 1
+	return appended{base: base, end: end, time: -1, logStart: p.log.StartOffset()}
 }
 
 func (p *Partition) outOfSequence(v batch.View, code kerr.Code) appended {
 	a := refused(code)
-	a.message = fmt.Sprintf("%s for producer %d (epoch %d, first sequence %d) at offset %d of %s", code, v.ProducerID(),
-		v.ProducerEpoch(), v.BaseSequence(), p.log.EndOffset(), p)
+	a.message = fmt.Sprintf("%s for producer %d (epoch %d, first sequence %d) at offset %d of %s", code,
+		v.ProducerID(), v.ProducerEpoch(), v.BaseSequence(), p.log.EndOffset(), p)
 	return a
 }
 
@@ -122,8 +123,8 @@ func (p *Partition) failed(what string, err error) appended {
 	return refused(kerr.KafkaStorageError)
 }
 
-// AppendLocal appends one batch that a coordinator built: it stamps offsets and leader epoch, checks what acks=all checks
-// before it writes, and doesn't keep the slice. See Await for when it is committed.
+// AppendLocal appends one batch that a coordinator built: it stamps offsets and leader epoch, checks what
+// acks=all checks before it writes, and doesn't keep the slice. See Await for when it is committed.
 func (p *Partition) AppendLocal(b []byte) (base batch.Offset, code kerr.Code) {
 	if len(b) > p.rules.Load().batch.MaxBytes {
 		return -1, kerr.MessageTooLarge

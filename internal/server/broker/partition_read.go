@@ -6,7 +6,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// ReadLocal appends whole batches from the one that holds from to dst, about max bytes of them, at least one if there is one.
+// ReadLocal appends whole batches from the one that holds from to dst, about max bytes of them, at least one
+// if there is one.
 func (p *Partition) ReadLocal(from batch.Offset, max int, dst []byte) ([]byte, error) {
 	if p.log == nil {
 		return dst, errOffline

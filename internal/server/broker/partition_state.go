@@ -8,8 +8,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// loadProducers makes the producers' state from the newest snapshot and what the log holds after it, when it is first
-// needed: a partition that nobody writes to costs nothing at start. Under mu.
+// loadProducers makes the producers' state from the newest snapshot and what the log holds after it, when it
+// is first needed: a partition that nobody writes to costs nothing at start. Under mu.
 func (p *Partition) loadProducers() error {
 	if p.known.Load() {
 		return nil
@@ -74,8 +74,8 @@ func (p *Partition) stable() {
 	}
 }
 
-// LSO is the last stable offset. Where producers aren't loaded it is told as the high watermark; who reads only what is
-// committed calls ensureProducers first.
+// LSO is the last stable offset. Where producers aren't loaded it is told as the high watermark; who reads
+// only what is committed calls ensureProducers first.
 func (p *Partition) LSO() batch.Offset {
 	if !p.known.Load() {
 		return p.HW()
@@ -83,8 +83,9 @@ func (p *Partition) LSO() batch.Offset {
 	return batch.Offset(p.lso.Load())
 }
 
-// snapshotProducers encodes the producers for a snapshot at the log's end. The log calls it inside Append and Close, with mu
-// held by the former. nil: they were never loaded, so nothing was appended and the snapshot on disk is good.
+// snapshotProducers encodes the producers for a snapshot at the log's end. The log calls it inside Append and
+// Close, with mu held by the former. nil: they were never loaded, so nothing was appended and the snapshot on
+// disk is good.
 func (p *Partition) snapshotProducers(upTo batch.Offset) []byte {
 	if !p.known.Load() {
 		return nil

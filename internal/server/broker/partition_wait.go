@@ -8,8 +8,8 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// waiters are the fetches parked on a partition. Parking and leaving are a slice's append and swap; waking those who want
-// any byte at all is one atomic each.
+// waiters are the fetches parked on a partition. Parking and leaving are a slice's append and swap; waking
+// those who want any byte at all is one atomic each.
 type waiters struct {
 	n  atomic.Int32 // so that an append without anybody waiting takes no lock
 	mu sync.Mutex

@@ -47,6 +47,9 @@ func TestProduceRefusals(t *testing.T) {
 	flip := func(b []byte, at int) []byte { b[at] ^= 1; return b }
 	resum := func(b []byte) []byte { batch.View(b).SetCRC(); return b }
 	put := func(b []byte, at int, v uint32) []byte { binary.BigEndian.PutUint32(b[at:], v); return resum(b) }
+	zstd := func(m *batch.Meta) { m.Codec = batch.Zstd }
+	future := func(m *batch.Meta) { m.BaseTimestamp += 2 * 3600_000 }
+	transactional := func(m *batch.Meta) { m.Transactional = true }
 	nullKeys, _ := batch.Build(nil, batch.NoProducer(0, 0, now), []batch.Record{{Value: []byte("v")}})
 	for _, c := range []struct {
 		name, topic string
@@ -68,12 +71,12 @@ func TestProduceRefusals(t *testing.T) {
 		{"record length lies", "t", 9, resum(flip(records(2), 61)), kerr.InvalidRecord},
 		{"control batch", "t", 9, records(1, func(m *batch.Meta) { m.Control = true }), kerr.InvalidRecord},
 		{"too large", "t", 9, records(200), kerr.MessageTooLarge},
-		{"zstd below v7", "t", 6, records(1, func(m *batch.Meta) { m.Codec = batch.Zstd }), kerr.UnsupportedCompressionType},
-		{"zstd from v7", "t", 7, records(1, func(m *batch.Meta) { m.Codec = batch.Zstd }), kerr.None},
-		{"from the future", "t", 9, records(1, func(m *batch.Meta) { m.BaseTimestamp += 2 * 3600_000 }), kerr.InvalidTimestamp},
+		{"zstd below v7", "t", 6, records(1, zstd), kerr.UnsupportedCompressionType},
+		{"zstd from v7", "t", 7, records(1, zstd), kerr.None},
+		{"from the future", "t", 9, records(1, future), kerr.InvalidTimestamp},
 		{"no key where keys are due", "compacted", 9, nullKeys, kerr.InvalidRecord},
 		{"with a key", "compacted", 9, records(1), kerr.None},
-		{"transactional", "t", 9, records(1, idempotent(5, 0, 0), func(m *batch.Meta) { m.Transactional = true }), kerr.InvalidTxnState},
+		{"transactional", "t", 9, records(1, idempotent(5, 0, 0), transactional), kerr.InvalidTxnState},
 		{"internal topic", "__consumer_offsets", 9, records(1), kerr.InvalidTopicException},
 		{"unknown topic", "nope", 9, records(1), kerr.UnknownTopicOrPartition},
 		{"unknown topic id", "nope", 13, records(1), kerr.UnknownTopicID},
@@ -101,12 +104,13 @@ func TestProduceWholeRequestRefusals(t *testing.T) {
 	f.topic("t", 1)
 	c := f.raw()
 	req := produceTo("t", 0, 2, records(1))
-	if p := do[*kmsg.ProduceResponse](c, req, 9).Topics[0].Partitions[0]; kerr.Code(p.ErrorCode) != kerr.InvalidRequiredAcks {
+	p := do[*kmsg.ProduceResponse](c, req, 9).Topics[0].Partitions[0]
+	if kerr.Code(p.ErrorCode) != kerr.InvalidRequiredAcks {
 		t.Errorf("acks=2: %v", kerr.Code(p.ErrorCode))
 	}
 	req = produceTo("t", 0, -1, records(1))
 	req.TransactionID = kmsg.StringPtr("tx")
-	p := do[*kmsg.ProduceResponse](c, req, 9).Topics[0].Partitions[0]
+	p = do[*kmsg.ProduceResponse](c, req, 9).Topics[0].Partitions[0]
 	if kerr.Code(p.ErrorCode) != kerr.TransactionalIDAuthorizationFailed {
 		t.Errorf("transactional id: %v", kerr.Code(p.ErrorCode))
 	}
@@ -157,7 +161,8 @@ func TestIdempotenceWindow(t *testing.T) {
 	f.topic("t", 1)
 	c := f.raw()
 	for i := range int32(7) {
-		if p := c.produce("t", records(2, idempotent(9, 0, 2*i)), 9); p.ErrorCode != 0 || p.BaseOffset != int64(2*i) {
+		p := c.produce("t", records(2, idempotent(9, 0, 2*i)), 9)
+		if p.ErrorCode != 0 || p.BaseOffset != int64(2*i) {
 			t.Fatalf("batch %d: %+v", i, p)
 		}
 	}
@@ -171,13 +176,15 @@ func TestIdempotenceWindow(t *testing.T) {
 			t.Errorf("batch %d again: %+v", i, p)
 		}
 	}
-	if p := c.produce("t", records(1, idempotent(9, 0, 20)), 9); kerr.Code(p.ErrorCode) != kerr.OutOfOrderSequenceNumber {
+	p := c.produce("t", records(1, idempotent(9, 0, 20)), 9)
+	if kerr.Code(p.ErrorCode) != kerr.OutOfOrderSequenceNumber {
 		t.Errorf("a gap: %+v", p)
 	}
 	if p := c.produce("t", records(1, idempotent(9, 1, 0)), 9); p.ErrorCode != 0 || p.BaseOffset != 14 {
 		t.Errorf("a new epoch: %+v", p)
 	}
-	if p := c.produce("t", records(1, idempotent(9, 0, 14)), 9); kerr.Code(p.ErrorCode) != kerr.InvalidProducerEpoch {
+	p = c.produce("t", records(1, idempotent(9, 0, 14)), 9)
+	if kerr.Code(p.ErrorCode) != kerr.InvalidProducerEpoch {
 		t.Errorf("the old epoch: %+v", p)
 	}
 	f.stop()
@@ -200,7 +207,9 @@ func TestTopicConfigsActAtOnce(t *testing.T) {
 	if p := c.produce("t", bytes.Clone(big), 9); kerr.Code(p.ErrorCode) != kerr.MessageTooLarge {
 		t.Errorf("max.message.bytes: %+v", p)
 	}
-	f.apply(configRecords("t", []string{"max.message.bytes=1000000", "message.timestamp.type=LogAppendTime", "compression.type=lz4"})...)
+	f.apply(configRecords("t", []string{
+		"max.message.bytes=1000000", "message.timestamp.type=LogAppendTime", "compression.type=lz4",
+	})...)
 	p := c.produce("t", bytes.Clone(big), 9)
 	if p.ErrorCode != 0 || p.LogAppendTime <= 0 {
 		t.Errorf("LogAppendTime: %+v", p)

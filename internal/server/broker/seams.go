@@ -19,20 +19,20 @@ type Origin struct {
 
 // originOf is the origin of a client's request.
 func originOf(r *wire.Request) Origin {
-	return Origin{Principal: r.Conn.Principal, ClientID: r.ClientID, Host: r.Conn.Remote.Addr().Unmap().AsSlice(),
-		Listener: r.Conn.Listener}
+	host := r.Conn.Remote.Addr().Unmap().AsSlice()
+	return Origin{Principal: r.Conn.Principal, ClientID: r.ClientID, Host: host, Listener: r.Conn.Listener}
 }
 
-// Forward takes requests to the active controller, wherever it is. reply is called once, perhaps before Forward returns, on
-// any goroutine.
+// Forward takes requests to the active controller, wherever it is. reply is called once, perhaps before
+// Forward returns, on any goroutine.
 type Forward interface {
 	Forward(req kmsg.Request, from Origin, reply func(kmsg.Response))
 }
 
 // Groups is the group coordinator, as far as the broker calls it.
 type Groups interface {
-	// Submit gives a request to the shard of a partition of __consumer_offsets. reply is called once, perhaps before Submit
-	// returns, on any goroutine.
+	// Submit gives a request to the shard of a partition of __consumer_offsets. reply is called once, perhaps
+	// before Submit returns, on any goroutine.
 	Submit(partition int32, in group.Input, reply func(group.Output))
 	// List asks all shards here for their groups.
 	List(in *group.List, reply func(*group.Listed))

@@ -10,8 +10,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// checkpointEvery is how often appends are made durable in the background. It is less than Apache's 60 s, because a start
-// after a crash reads again what was appended since.
+// checkpointEvery is how often appends are made durable in the background. It is less than Apache's 60 s,
+// because a start after a crash reads again what was appended since.
 const checkpointEvery = 5 * time.Second
 
 // Start begins the background tasks: putting logs on disk, checkpoints, retention, expiry.
@@ -20,8 +20,8 @@ func (b *Broker) Start() {
 	b.logs.wg.Go(b.tasks)
 }
 
-// PutStraysAside renames the logs on disk that metadata doesn't place here. To be called once, when the image is current:
-// an old one would make strays of everything that came later.
+// PutStraysAside renames the logs on disk that metadata doesn't place here. To be called once, when the image
+// is current: an old one would make strays of everything that came later.
 func (b *Broker) PutStraysAside() {
 	b.logs.placing.Lock()
 	defer b.logs.placing.Unlock()
@@ -227,8 +227,8 @@ func (b *Broker) materializeOne(p *Partition) {
 	}
 }
 
-// Close stops the background tasks, flushes and closes the logs and marks the shutdown as clean. No request may be served
-// any more.
+// Close stops the background tasks, flushes and closes the logs and marks the shutdown as clean. No request
+// may be served any more.
 func (b *Broker) Close(ctx context.Context) error {
 	close(b.logs.stop)
 	b.logs.wg.Wait()
