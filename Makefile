@@ -40,7 +40,7 @@ fuzz: ## every fuzz target, T=60s each
 	tools/fuzz.sh $(T)
 
 sim: ## the seeded cluster: RUNS=200 seeds, or one: SEED=7
-	SIM_SEED=$(SEED) SIM_RUNS=$(RUNS) $(GO) test -count=1 ./internal/sim/...
+	$(GO) test -count=1 ./internal/sim -sim.seeds=$(RUNS) $(if $(SEED),-run TestKRaft -sim.seed=$(SEED))
 
 compat: ## every client, Apache's tools, and the disk both ways (needs java, mvn, python3, node, npm)
 	test/compat/run
@@ -48,7 +48,7 @@ compat: ## every client, Apache's tools, and the disk both ways (needs java, mvn
 compat-smoke: ## Apache's own tools alone, under three minutes (needs java and mvn)
 	test/compat/run smoke
 
-bench: ## microbenchmarks, in benchstat's format
+bench: ## microbenchmarks, in benchstat's format; beside Apache: bench/side-by-side.sh
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
 dist: build ## a folder laid out like Apache's: dist/kalda-VERSION, and a link dist/kalda
