@@ -1,4 +1,5 @@
-// Package deps pins the libraries of DESIGN's table until every one of them is imported by real code; it is then deleted.
+// Package deps pins the libraries of DESIGN's table until every one of them is imported by real code; it
+// is then deleted.
 package deps
 
 import (

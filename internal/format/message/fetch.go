@@ -113,7 +113,8 @@ func (f *Fetch) decodeTopic(r *reader) {
 }
 
 func (f *Fetch) decodePartition(r *reader) {
-	p := FetchPartition{Index: r.int32(), LeaderEpoch: -1, LastFetchedEpoch: -1, LogStart: -1, HighWatermark: 1<<63 - 1}
+	p := FetchPartition{Index: r.int32(), LeaderEpoch: -1, LastFetchedEpoch: -1, LogStart: -1}
+	p.HighWatermark = 1<<63 - 1
 	if f.Version >= 9 {
 		p.LeaderEpoch = r.int32()
 	}
@@ -200,7 +201,8 @@ func (f *Fetch) AppendTopic(b []byte, name string, id [16]byte, partitions int) 
 	return appendCount(b, flex, partitions)
 }
 
-// AppendPartition appends everything up to the records, whose size in bytes is n; they follow, then AppendPartitionTail.
+// AppendPartition appends everything up to the records, whose size in bytes is n; they follow, then
+// AppendPartitionTail.
 func (f *Fetch) AppendPartition(b []byte, o *FetchResult, n int) []byte {
 	flex := f.Version >= fetchFlex
 	b = binary.BigEndian.AppendUint32(b, uint32(o.Index))

@@ -1,8 +1,9 @@
 // Package message is the hot messages of the Kafka protocol, Produce and Fetch, decoded and encoded by hand.
 //
-// A decoder fills a struct that its owner keeps and reuses, so that a request costs no allocation: names and record bytes
-// alias the request's frame and are valid as long as that is. An encoder appends to a buffer; Fetch's is cut where record
-// bytes go, so that they can leave from a file. Everything else of the protocol goes through kmsg.
+// A decoder fills a struct that its owner keeps and reuses, so that a request costs no allocation: names
+// and record bytes alias the request's frame and are valid as long as that is. An encoder appends to a
+// buffer; Fetch's is cut where record bytes go, so that they can leave from a file. Everything else of the
+// protocol goes through kmsg.
 package message
 
 import (

@@ -14,7 +14,8 @@ import (
 	"github.com/kalda/kalda/internal/server/quorum"
 )
 
-// channel takes requests to the active controller: to the one in this process while it leads, over the network otherwise.
+// channel takes requests to the active controller: to the one in this process while it leads, over the
+// network otherwise.
 type channel struct {
 	self    meta.NodeID
 	ctl     *controller.Controller // nil without the controller role
@@ -54,7 +55,9 @@ func (c *channel) Forward(req kmsg.Request, from broker.Origin, reply func(kmsg.
 		c.abroad(req, from, reply)
 		return
 	}
-	origin := controller.Origin{Principal: from.Principal, ClientID: from.ClientID, Host: from.Host, Listener: from.Listener}
+	origin := controller.Origin{
+		Principal: from.Principal, ClientID: from.ClientID, Host: from.Host, Listener: from.Listener,
+	}
 	c.ctl.Handle(req, origin, func(resp kmsg.Response) {
 		if controller.NotController(resp) && !c.leading() { // it lost leadership in between
 			c.abroad(req, from, reply)
@@ -90,8 +93,8 @@ func (c *channel) send(ctx context.Context, req kmsg.Request, from broker.Origin
 	return c.remote.envelope(ctx, req, from)
 }
 
-// forwardError is what a client is told when its request didn't get through. That the controller moved is nothing that
-// the client could do anything about but try again.
+// forwardError is what a client is told when its request didn't get through. That the controller moved is
+// nothing that the client could do anything about but try again.
 func forwardError(err error) kerr.Code {
 	var code kerr.Code
 	if errors.As(err, &code) && code != kerr.NotController {

@@ -26,7 +26,8 @@ var raftVersions = []versions{
 	{int16(kmsg.FetchSnapshot), 0, 1},
 }
 
-// controllerVersions are the requests that the active controller answers, on its own listeners and inside Envelopes.
+// controllerVersions are the requests that the active controller answers, on its own listeners and inside
+// Envelopes.
 var controllerVersions = []versions{
 	{int16(kmsg.CreateTopics), 2, 7},
 	{int16(kmsg.DeleteTopics), 1, 6},
@@ -42,7 +43,8 @@ var controllerVersions = []versions{
 // forwardable are those of them that may come in an Envelope: what clients may ask.
 func forwardable(key int16) bool {
 	switch kmsg.Key(key) {
-	case kmsg.CreateTopics, kmsg.DeleteTopics, kmsg.AlterConfigs, kmsg.CreatePartitions, kmsg.IncrementalAlterConfigs:
+	case kmsg.CreateTopics, kmsg.DeleteTopics, kmsg.CreatePartitions, kmsg.AlterConfigs,
+		kmsg.IncrementalAlterConfigs:
 		return true
 	}
 	return false

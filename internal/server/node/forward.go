@@ -18,7 +18,8 @@ import (
 
 var errNoController = errors.New("no active controller is known")
 
-// remote carries requests to the active controller over the network: a broker's own, and its clients' in Envelopes.
+// remote carries requests to the active controller over the network: a broker's own, and its clients' in
+// Envelopes.
 type remote struct {
 	leader func() (addr string, ok bool) // where the active controller listens, as far as this node knows
 	client string
@@ -68,7 +69,8 @@ type answer struct {
 	err  error
 }
 
-// call sends req until a controller answers it or ctx ends. An answer of NOT_CONTROLLER is the caller's to judge.
+// call sends req until a controller answers it or ctx ends. An answer of NOT_CONTROLLER is the caller's to
+// judge.
 func (r *remote) call(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
 	for backoff := 20 * time.Millisecond; ; backoff = min(2*backoff, time.Second) {
 		resp, err := r.once(ctx, req)
@@ -101,7 +103,8 @@ func (r *remote) once(ctx context.Context, req kmsg.Request) (kmsg.Response, err
 // envelope sends a client's request as the broker's, with the client's principal and address (kraft.md 4.2).
 func (r *remote) envelope(ctx context.Context, req kmsg.Request, from broker.Origin) (kmsg.Response, error) {
 	env := kmsg.NewPtrEnvelopeRequest()
-	env.RequestData = kmsg.NewRequestFormatter(kmsg.FormatterClientID(from.ClientID)).AppendRequest(nil, req, 0)[4:]
+	format := kmsg.NewRequestFormatter(kmsg.FormatterClientID(from.ClientID))
+	env.RequestData = format.AppendRequest(nil, req, 0)[4:]
 	env.RequestPrincipal = encodePrincipal(from.Principal)
 	env.ClientHostAddress = hostBytes(from.Host)
 	for backoff := 20 * time.Millisecond; ; backoff = min(2*backoff, time.Second) {
@@ -117,7 +120,9 @@ func (r *remote) envelope(ctx context.Context, req kmsg.Request, from broker.Ori
 	}
 }
 
-func (r *remote) openEnvelope(ctx context.Context, env *kmsg.EnvelopeRequest, req kmsg.Request) (kmsg.Response, error) {
+func (r *remote) openEnvelope(
+	ctx context.Context, env *kmsg.EnvelopeRequest, req kmsg.Request,
+) (kmsg.Response, error) {
 	resp, err := r.once(ctx, env)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,8 @@ type identity struct {
 	failed      map[string]error // the others
 }
 
-// identify reads and compares the meta.properties of all directories. The embedded default is formatted if it is new.
+// identify reads and compares the meta.properties of all directories. The embedded default is formatted if
+// it is new.
 func identify(fsys vfs.FS, c *config.Server) (identity, error) {
 	var found *storage.Checked
 	var err error

@@ -25,7 +25,8 @@ type caller interface {
 	call(ctx context.Context, req kmsg.Request) (kmsg.Response, error)
 }
 
-// lifecycle registers the broker with the controller, keeps its session and takes it out again (kraft.md 5.3).
+// lifecycle registers the broker with the controller, keeps its session and takes it out again (kraft.md
+// 5.3).
 type lifecycle struct {
 	ctl          caller
 	log          *slog.Logger
@@ -124,7 +125,8 @@ func (l *lifecycle) registerOnce(ctx context.Context) (int64, error) {
 	return r.BrokerEpoch, nil
 }
 
-// beat sends one heartbeat and returns the pause before the next one; over says that the controller let the broker go.
+// beat sends one heartbeat and returns the pause before the next one; over says that the controller let
+// the broker go.
 func (l *lifecycle) beat(ctx context.Context) (wait time.Duration, over bool) {
 	req := kmsg.NewPtrBrokerHeartbeatRequest()
 	reg := l.registration()

@@ -19,8 +19,8 @@ import (
 // stopTimeout is how long a clean stop may take (Apache waits five minutes for a controlled shutdown).
 const stopTimeout = 5 * time.Minute
 
-// Main runs a node until SIGTERM or SIGINT and returns the exit code. Without a file it runs the embedded default in
-// ./data, which it formats when it is new.
+// Main runs a node until SIGTERM or SIGINT and returns the exit code. Without a file it runs the embedded
+// default in ./data, which it formats when it is new.
 func Main(file string, overrides []string) int {
 	return run(file, overrides, os.Stdout, os.Stderr)
 }

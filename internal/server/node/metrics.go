@@ -16,7 +16,8 @@ type metrics struct {
 	broker broker.Metrics
 }
 
-// The names are those of Apache's JMX objects as the usual exporter rules render them (reference broker.md 10).
+// The names are those of Apache's JMX objects as the usual exporter rules render them (reference broker.md
+// 10).
 const (
 	topicMetrics   = "kafka_server_brokertopicmetrics_"
 	replicaManager = "kafka_server_replicamanager_"
@@ -47,11 +48,17 @@ func (n *Node) register() {
 
 func (n *Node) registerSockets() {
 	w := &n.metrics.wire
-	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_creation_total", "Connections accepted."), &w.Accepted)
-	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_refused_total", "Connections over a limit."), &w.Refused)
-	n.reg.Gauge(gauge("kafka_server_socket_server_metrics_connection_count", "Connections open."), &w.Connections)
-	n.reg.Counter(counter(socketServer+"idleconnectionsclosed_total", "Connections closed for idleness."), &w.IdleClosed)
-	n.reg.Counter(counter(socketServer+"badframes_total", "Connections closed for what they sent."), &w.BadFrames)
+	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_creation_total", "Connections accepted."),
+		&w.Accepted)
+	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_refused_total",
+		"Connections over a limit."),
+		&w.Refused)
+	n.reg.Gauge(gauge("kafka_server_socket_server_metrics_connection_count", "Connections open."),
+		&w.Connections)
+	n.reg.Counter(counter(socketServer+"idleconnectionsclosed_total", "Connections closed for idleness."),
+		&w.IdleClosed)
+	n.reg.Counter(counter(socketServer+"badframes_total", "Connections closed for what they sent."),
+		&w.BadFrames)
 	n.reg.Func(gauge(socketServer+"memorypoolused", "Bytes that requests hold."), func() float64 {
 		return float64(n.wire.MemoryUsed())
 	})
@@ -88,24 +95,36 @@ func (n *Node) registerBroker() {
 		{"bytesrejected_total", "Bytes of batches that were refused.", &b.BytesRejected},
 		{"totalproducerequests_total", "Partitions in Produce requests.", &b.ProducePartitions},
 		{"totalfetchrequests_total", "Partitions in Fetch requests.", &b.FetchPartitions},
-		{"failedproducerequests_total", "Produce requests that failed unexpectedly, by partition.", &b.FailedProduce},
+		{
+			"failedproducerequests_total", "Produce requests that failed unexpectedly, by partition.",
+			&b.FailedProduce,
+		},
 		{"failedfetchrequests_total", "Fetch requests that failed unexpectedly, by partition.", &b.FailedFetch},
 		{"invalidmagicnumberrecords_total", "Batches of an unknown format.", &b.InvalidMagic},
 		{"invalidmessagecrcrecords_total", "Batches whose checksum is wrong.", &b.InvalidCRC},
-		{"invalidoffsetorsequencerecords_total", "Batches with wrong offsets or sequences.", &b.InvalidOffsetOrSequence},
+		{
+			"invalidoffsetorsequencerecords_total", "Batches with wrong offsets or sequences.",
+			&b.InvalidOffsetOrSequence,
+		},
 		{"nokeycompactedtopicrecords_total", "Records without a key for compacted topics.", &b.NoKey},
 	} {
 		n.reg.Counter(counter(topicMetrics+c.name, c.help), c.count)
 	}
 	n.reg.Gauge(gauge(replicaManager+"partitioncount", "Partitions hosted."), &b.Partitions)
 	n.reg.Gauge(gauge(replicaManager+"leadercount", "Partitions led."), &b.Leaders)
-	n.reg.Gauge(gauge(replicaManager+"underminisrpartitioncount", "Partitions below min.insync.replicas."), &b.UnderMinISR)
-	n.reg.Func(gauge(replicaManager+"underreplicatedpartitions", "Partitions led with replicas out of sync."), n.underReplicated)
-	n.reg.Gauge(gauge("kafka_log_logmanager_offlinelogdirectorycount", "Log directories that failed."), &b.OfflineLogDirs)
-	n.reg.Gauge(gauge("kafka_server_fetchsessioncache_numincrementalfetchsessions", "Fetch sessions."), &b.FetchSessions)
-	n.reg.Func(gauge("kafka_server_kafkaserver_brokerstate", "1 starting, 2 recovery, 3 running, 6 and 7 stopping."),
+	n.reg.Gauge(gauge(replicaManager+"underminisrpartitioncount", "Partitions below min.insync.replicas."),
+		&b.UnderMinISR)
+	n.reg.Func(gauge(replicaManager+"underreplicatedpartitions", "Partitions led with replicas out of sync."),
+		n.underReplicated)
+	n.reg.Gauge(gauge("kafka_log_logmanager_offlinelogdirectorycount", "Log directories that failed."),
+		&b.OfflineLogDirs)
+	n.reg.Gauge(gauge("kafka_server_fetchsessioncache_numincrementalfetchsessions", "Fetch sessions."),
+		&b.FetchSessions)
+	n.reg.Func(gauge("kafka_server_kafkaserver_brokerstate",
+		"1 starting, 2 recovery, 3 running, 6 and 7 stopping."),
 		func() float64 { return float64(n.life.state.Load()) })
-	info := gauge("kafka_server_kafkaserver_clusterid", "Always 1; which cluster and node this is.", "cluster", "node")
+	info := gauge("kafka_server_kafkaserver_clusterid", "Always 1; which cluster and node this is.",
+		"cluster", "node")
 	n.reg.Func(info, func() float64 { return 1 }, n.id.cluster, strconv.Itoa(int(n.cfg.NodeID)))
 }
 
@@ -152,8 +171,11 @@ func (n *Node) registerController() {
 			}
 		}
 		for _, s := range []obs.Sample{
-			{Desc: topics, Value: t}, {Desc: partitions, Value: p}, {Desc: offline, Value: off},
-			{Desc: brokers, Value: active}, {Desc: fenced, Value: out},
+			{Desc: topics, Value: t},
+			{Desc: partitions, Value: p},
+			{Desc: offline, Value: off},
+			{Desc: brokers, Value: active},
+			{Desc: fenced, Value: out},
 		} {
 			emit(s)
 		}

@@ -168,7 +168,8 @@ func (n *Node) build() error {
 	}
 	n.channel.leader = n.quorum.Leader
 	n.channel.remote = &remote{
-		leader: n.controllerAddress, client: "kalda-" + strconv.Itoa(int(n.cfg.NodeID)), log: n.logs.Named("channel"),
+		leader: n.controllerAddress, client: "kalda-" + strconv.Itoa(int(n.cfg.NodeID)),
+		log: n.logs.Named("channel"),
 	}
 	return nil
 }
@@ -231,7 +232,8 @@ func (n *Node) dynamic() config.Dynamic {
 	}
 }
 
-// publish takes an image from the state machine: partitions are made before anybody sees that they should be there.
+// publish takes an image from the state machine: partitions are made before anybody sees that they should
+// be there.
 func (n *Node) publish(img *meta.Image, d *meta.Delta) {
 	before := n.image.Swap(img)
 	if n.broker != nil {

@@ -19,7 +19,8 @@ const maxAnswer = 100 << 20
 
 var errConnClosed = errors.New("connection to the controller closed")
 
-// rpcConn is one pipelined connection to a controller: requests go out in order, answers come back by correlation id.
+// rpcConn is one pipelined connection to a controller: requests go out in order, answers come back by
+// correlation id.
 type rpcConn struct {
 	conn net.Conn
 	form *kmsg.RequestFormatter

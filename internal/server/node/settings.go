@@ -63,7 +63,8 @@ func quorumConfig(c *config.Server, id identity) quorum.Config {
 		q.ControllerListener = c.ControllerListenerNames[0]
 	}
 	for _, l := range c.AdvertisedControllers {
-		q.Endpoints = append(q.Endpoints, quorum.Endpoint{Listener: l.Name, Host: hostOf(l.Host), Port: uint16(l.Port)})
+		at := quorum.Endpoint{Listener: l.Name, Host: hostOf(l.Host), Port: uint16(l.Port)}
+		q.Endpoints = append(q.Endpoints, at)
 	}
 	return q
 }
@@ -178,7 +179,8 @@ func wireConfig(c *config.Server) (wire.Config, error) {
 	return w, nil
 }
 
-// addresses are those that a host name stands for now; an address stands for itself, and so does what can't be resolved.
+// addresses are those that a host name stands for now; an address stands for itself, and so does what
+// can't be resolved.
 func addresses(host string) []string {
 	if net.ParseIP(host) != nil {
 		return []string{host}
