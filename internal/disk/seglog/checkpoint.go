@@ -30,7 +30,7 @@ func (d *Dir) Checkpoint(now int64) error {
 			s.idle()
 		}
 	}
-	errs = append(errs, d.saveCheckpoints(), d.Sweep(now))
+	errs = append(errs, d.saveCheckpoints(), d.saveBoot(), d.Sweep(now))
 	if err := errors.Join(errs...); err != nil {
 		d.dirty.Store(true)
 		return err

@@ -190,7 +190,7 @@ func TestKillAfterEveryOperation(t *testing.T) {
 		if len(h.lives) == 1 && len(h.now()) > 1 {
 			h.durable = batch.View(h.now()[len(h.now())-2]).LastOffset() + 1
 		}
-		if err := h.check(m.Crash(1)); err != nil {
+		if err := h.check(m.Kill()); err != nil {
 			t.Fatalf("killed after operation %d: %v", n, err)
 		}
 		if err == nil {

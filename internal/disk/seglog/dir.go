@@ -34,6 +34,8 @@ type Dir struct {
 	lock io.Closer
 
 	clean      bool  // the last shutdown was
+	sameBoot   bool  // all that the last run wrote is there: the machine didn't stop since (see boot.go)
+	bootSaved  bool  // the next start may think so, too
 	cleanEpoch int64 // and the broker's epoch then
 	dirty      atomic.Bool
 	standalone bool // one log outside any log directory: no checkpoints, no delays
@@ -125,7 +127,10 @@ func (d *Dir) load() error {
 	if d.starts, err = d.loadCheckpoint(fileStart); err != nil {
 		return err
 	}
-	return d.list()
+	if err := d.list(); err != nil {
+		return err
+	}
+	return d.loadBoot()
 }
 
 // loadCheckpoint reads an offset checkpoint; one that can't be understood counts as empty, for which logs
@@ -272,6 +277,7 @@ func (l *Log) openFound(rp batch.Offset, known bool) error {
 		l.verifyFrom = 0
 	}
 	l.recovery.Store(int64(l.verifyFrom))
+	l.adopt = d.sameBoot && known
 	d.dirty.Store(true)
 	return l.wakeLocked()
 }

@@ -88,9 +88,9 @@ func (x *index) append(e entry) {
 	x.tail = x.encode(x.tail, e)
 }
 
-// write moves the entries in memory to the file, at least min bytes of them. Only the writer calls it.
-func (x *index) write(atLeast int) error {
-	if len(x.tail) < max(atLeast, 1) {
+// write moves the entries in memory to the file. Only the writer calls it.
+func (x *index) write() error {
+	if len(x.tail) == 0 {
 		return nil
 	}
 	h, err := x.open()

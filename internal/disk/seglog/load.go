@@ -257,7 +257,12 @@ func (l *Log) loadSegments() (end batch.Offset, err error) {
 		if sealed {
 			next = segs[i+1].base
 		}
-		if end, whole, err = l.scanSegment(s, l.verifyFrom, l.verifyFrom, next); err != nil {
+		if l.adopt {
+			end, whole, err = l.adoptSegment(s, next)
+		} else {
+			end, whole, err = l.scanSegment(s, l.verifyFrom, l.verifyFrom, next)
+		}
+		if err != nil {
 			return 0, err
 		}
 		if !whole && sealed {

@@ -56,6 +56,7 @@ type Log struct {
 	newDir     bool         // and its own name isn't durable yet
 	namesDirty bool         // names in it aren't
 	verifyFrom batch.Offset // what waking has to verify; MaxInt64 after a clean stop
+	adopt      bool         // only its tail: what is there is what was written
 	early      []EpochEntry // assigned while asleep
 	snapshots  []batch.Offset
 	cut        int64 // bytes that a failed write left after the end and that are still there

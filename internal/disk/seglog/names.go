@@ -31,6 +31,7 @@ const (
 // Files of a log directory.
 const (
 	fileLock        = ".lock"
+	fileBoot        = ".kalda_boot"
 	fileClean       = ".kafka_cleanshutdown"
 	fileMeta        = "meta.properties"
 	fileRecovery    = "recovery-point-offset-checkpoint"

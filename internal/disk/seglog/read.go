@@ -178,6 +178,51 @@ func (l *Log) Visit(from batch.Offset, fn func(v batch.View) error) error {
 	return nil
 }
 
+// VisitHeaders is Visit, but what fn gets of a batch is its header alone, unless it is a control batch.
+func (l *Log) VisitHeaders(from batch.Offset, fn func(v batch.View) error) error {
+	if err := l.wake(); err != nil {
+		return err
+	}
+	segs := l.segments()
+	for i := max(floorSegment(segs, from), 0); i < len(segs); i++ {
+		pos, err := segs[i].position(from)
+		if err == nil {
+			err = segs[i].visitHeaders(pos, fn)
+		}
+		if err != nil {
+			return l.fault("read", err)
+		}
+	}
+	return nil
+}
+
+func (s *segment) visitHeaders(pos int64, fn func(v batch.View) error) error {
+	size := s.size.Load()
+	if pos >= size {
+		return nil
+	}
+	h, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	var stop error
+	_, err = walkHeaders(h, pos, size, func(hd *header, b []byte) bool {
+		if hd.magic != 2 {
+			return true
+		}
+		if batch.View(b).Control() {
+			b = make([]byte, hd.size)
+			if stop = readFull(h.File, b, hd.pos); stop != nil {
+				return false
+			}
+		}
+		stop = fn(b)
+		return stop == nil
+	})
+	return errors.Join(stop, err)
+}
+
 func (s *segment) visit(pos int64, fn func(v batch.View) error) error {
 	size := s.size.Load()
 	if pos >= size {

@@ -167,9 +167,17 @@ func (s *segment) cutIndexes(limit, size int64) error {
 	}); err != nil {
 		return err
 	}
-	return s.times.keep(func(prev, e entry) bool {
+	if err := s.times.keep(func(prev, e entry) bool {
 		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
-	})
+	}); err != nil || limit >= int64(believed-s.base) {
+		return err
+	}
+	// A power cut may have taken more of the times than of the offsets: times are known up to here only.
+	last, _, err := s.times.last()
+	if err != nil {
+		return err
+	}
+	return s.offsets.keep(func(_, e entry) bool { return e.key <= last.val })
 }
 
 // forgetIndexes empties both indexes, to be made again from the batches.

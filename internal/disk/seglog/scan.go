@@ -79,6 +79,11 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 // walk calls fn with each whole batch's header in [pos, limit), until fn returns false or something else
 // than a batch is met. It returns where it stopped: limit if all is well.
 func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, error) {
+	return walkHeaders(f, pos, limit, func(h *header, _ []byte) bool { return fn(h) })
+}
+
+// walkHeaders is walk with each header's bytes, valid during the call.
+func walkHeaders(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) bool) (int64, error) {
 	buf := chunks.Get().(*[]byte)
 	defer chunks.Put(buf)
 	var have []byte // what was read at pos
@@ -92,7 +97,7 @@ func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, erro
 			have = want[:n]
 		}
 		h, ok := parseHeader(have, pos, limit)
-		if !ok || !fn(&h) {
+		if !ok || !fn(&h, have[:min(len(have), peek)]) {
 			return pos, nil
 		}
 		pos += h.size

@@ -139,12 +139,16 @@ func (s *segment) noteTime(maxTime int64, maxOffset batch.Offset) {
 	}
 }
 
-// writeIndexes writes index entries out once there are enough of them.
+// writeIndexes writes index entries out once there are enough of them in either index: of both, the times
+// first, so that wherever a killed process stops, no time is missing before the last offset.
 func (s *segment) writeIndexes(atLeast int) error {
-	if err := s.offsets.write(atLeast); err != nil {
+	if max(len(s.offsets.tail), len(s.times.tail)) < max(atLeast, 1) {
+		return nil
+	}
+	if err := s.times.write(); err != nil {
 		return err
 	}
-	return s.times.write(atLeast)
+	return s.offsets.write()
 }
 
 // seal ends the writing: the last time entry is the segment's largest, and all entries are in the files.

@@ -14,7 +14,14 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &crash{seed: seed, rnd: rand.New(rand.NewPCG(seed, 0)), done: map[*node]*node{}}
-	return &Mem{root: c.clone(m.root), locks: map[string]bool{}, now: m.now}
+	return &Mem{root: c.clone(m.root), locks: map[string]bool{}, now: m.now, boot: m.boot + 1}
+}
+
+// Kill is what the death of all processes would leave: everything that was written, durable or not.
+func (m *Mem) Kill() *Mem {
+	c := m.Crash(1)
+	c.boot = m.boot
+	return c
 }
 
 type crash struct {

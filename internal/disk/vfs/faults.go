@@ -189,6 +189,9 @@ func (f *Faults) Lock(name string) (io.Closer, error) {
 	return f.under.Lock(name)
 }
 
+// Boot implements FS.
+func (f *Faults) Boot() string { return f.under.Boot() }
+
 func errorsOr(err error, fn func() error) error {
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type Mem struct {
 	root  *node
 	locks map[string]bool
 	now   func() time.Time
+	boot  uint64
 }
 
 // NewMem makes an empty memory file system with the directory "/".
@@ -247,6 +249,9 @@ func (m *Mem) SyncDir(name string) error {
 	n.diskNames, n.edits = maps.Clone(n.names), nil
 	return nil
 }
+
+// Boot implements FS.
+func (m *Mem) Boot() string { return strconv.FormatUint(m.boot, 10) }
 
 // Lock implements FS.
 func (m *Mem) Lock(name string) (io.Closer, error) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -60,6 +61,15 @@ func (osFS) Lock(name string) (io.Closer, error) {
 		err = ErrLocked
 	}
 	return nil, fmt.Errorf("%s: %w", name, err)
+}
+
+// Boot is Linux's boot id.
+func (osFS) Boot() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }
 
 func (f osFile) OS() *os.File { return f.File }

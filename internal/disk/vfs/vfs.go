@@ -27,6 +27,10 @@ type FS interface {
 	Chmod(name string, perm fs.FileMode) error
 	SyncDir(name string) error
 	Lock(name string) (io.Closer, error) // creates the file; ErrLocked
+
+	// Boot names the time since the machine last started: within it nothing that was written is lost, whatever
+	// becomes of processes. Empty: unknown.
+	Boot() string
 }
 
 // File is an open file. WriteAt and ReadAt at different places may run concurrently.

@@ -26,7 +26,7 @@ func (p *Partition) loadProducers() error {
 		from = p.log.StartOffset()
 	}
 	if from < p.log.EndOffset() {
-		err = p.log.Visit(from, func(v batch.View) error {
+		err = p.log.VisitHeaders(from, func(v batch.View) error {
 			if v.BaseOffset() >= from {
 				s.Append(v)
 			}
