@@ -215,6 +215,10 @@ func (q *produce) append(p *producePart, now int64) {
 		p.appended = refused(kerr.UnsupportedCompressionType)
 		return
 	}
+	if v.Transactional() { // see check
+		p.appended = refused(kerr.TransactionalIDAuthorizationFailed)
+		return
+	}
 	all := q.acks == -1
 	p.appended = p.part.AppendClient(v, all, now)
 	p.records = nil

@@ -243,7 +243,7 @@ func (p *Partition) fetch(q *fetch, f *fetchPart, left int, one bool) {
 	switch {
 	case p.log == nil:
 		got.code = kerr.KafkaStorageError
-	case !r.leading:
+	case !r.leading, q.replica >= 0 && !slices.Contains(r.Replicas, meta.NodeID(q.replica)):
 		got.code = kerr.NotLeaderOrFollower
 	default:
 		got.code = r.fence(f.leaderEpoch)

@@ -159,6 +159,9 @@ func (q *fetch) appendPart(o *wire.Out, f *fetchPart) {
 
 func (q *fetch) appendAborted(b []byte, f *fetchPart) []byte {
 	flex := q.version >= 12
+	if f.p == nil {
+		return appendCount(b, 0, flex)
+	}
 	if !q.committed || f.got.code != kerr.None {
 		return appendCount(b, -1, flex)
 	}
@@ -177,7 +180,7 @@ func (q *fetch) appendPartTags(o *wire.Out, f *fetchPart, moved *[]int32) {
 	}
 	leader, epoch := int32(-1), int32(-1)
 	switch f.got.code {
-	case kerr.NotLeaderOrFollower, kerr.FencedLeaderEpoch, kerr.UnknownLeaderEpoch:
+	case kerr.NotLeaderOrFollower, kerr.FencedLeaderEpoch:
 		leader, epoch = q.b.leaderOf(f.topic, f.id, f.n)
 	}
 	n := 0

@@ -37,7 +37,7 @@ func (p *Partition) AppendClient(v batch.View, all bool, now int64) appended {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := p.appendLocked(v, all, now)
-	if a.code == kerr.None && rules.batch.LogAppendTime {
+	if a.code == kerr.None && a.time < 0 && rules.batch.LogAppendTime {
 		a.time = v.MaxTimestamp()
 	}
 	return a
@@ -64,8 +64,9 @@ func (p *Partition) reject(rej *batch.Reject) appended {
 	switch a.code {
 	case kerr.CorruptMessage:
 		m.InvalidCRC.Inc()
-	case kerr.InvalidRecord:
+	case kerr.InvalidRecord, kerr.InvalidTimestamp:
 		m.InvalidOffsetOrSequence.Inc()
+		a.logStart = p.log.StartOffset()
 	}
 	return a
 }
@@ -82,7 +83,9 @@ func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
 		verdict := p.producers.Check(v)
 		if verdict.Duplicate {
 			p.b.m.DuplicateBatch.Inc()
-			return p.at(verdict.Base, v)
+			a := p.at(verdict.Base, v)
+			a.time = verdict.Timestamp
+			return a
 		}
 		if verdict.Code != kerr.None {
 			p.b.m.InvalidOffsetOrSequence.Inc()
@@ -111,6 +114,7 @@ func (p *Partition) at(base batch.Offset, v batch.View) appended {
 
 func (p *Partition) outOfSequence(v batch.View, code kerr.Code) appended {
 	a := refused(code)
+	a.logStart = p.log.StartOffset()
 	a.message = fmt.Sprintf("%s for producer %d (epoch %d, first sequence %d) at offset %d of %s", code,
 		v.ProducerID(), v.ProducerEpoch(), v.BaseSequence(), p.log.EndOffset(), p)
 	return a
