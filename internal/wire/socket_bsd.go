@@ -2,9 +2,7 @@
 
 package wire
 
-import "syscall"
-
-func sendBytes(fd int, b []byte, _ bool) (int, error) { return syscall.Write(fd, b) }
+func sendBytes(fd int, b []byte, _ bool) (int, error) { return writeNow(fd, b) }
 
 func (c *Conn) sendFile(f FileRange) error { return c.copyFile(f, 0) }
 

@@ -13,7 +13,7 @@ func sendBytes(fd int, b []byte, more bool) (int, error) {
 	if more {
 		return syscall.SendmsgN(fd, b, nil, nil, msgMore)
 	}
-	return syscall.Write(fd, b)
+	return writeNow(fd, b)
 }
 
 // maxSendfile is what one call is asked for: Linux moves at most this much.

@@ -43,7 +43,7 @@ func (c *Conn) read() (int, error) {
 func (c *Conn) readReady(fd uintptr) bool {
 	for {
 		b := c.space()
-		n, err := syscall.Read(int(fd), b)
+		n, err := readNow(int(fd), b)
 		switch {
 		case n > 0:
 			c.adapt(n, len(b))
