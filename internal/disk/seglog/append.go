@@ -69,6 +69,9 @@ func (l *Log) append(now int64, batches []byte) error {
 	}
 	// From here on nothing fails.
 	l.noteAll(s, batches, size)
+	if l.lastFlush == 0 {
+		l.lastFlush = now
+	}
 	end := sp.last + 1
 	s.size.Store(size + int64(len(batches)))
 	s.tail.Load().push(end, size+int64(len(batches)))

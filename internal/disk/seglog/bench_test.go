@@ -135,3 +135,31 @@ func BenchmarkOpen(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkReadOn is a consumer that goes through the log in pieces, small batches each.
+func BenchmarkReadOn(b *testing.B) {
+	_, l := osLog(b, DefaultConfig())
+	raw, _ := batch.Build(nil, batch.NoProducer(0, 0, 1000), []batch.Record{{Value: make([]byte, 100)}})
+	const count = 100_000
+	for range count {
+		batch.Stamp(batch.View(raw), l.EndOffset(), 0)
+		if err := l.Append(1000, raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := l.Roll(1000); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	o := batch.Offset(0)
+	for b.Loop() {
+		s, err := l.Read(o, l.EndOffset(), 64<<10, true)
+		if err != nil || s.Len() == 0 {
+			b.Fatal(o, s.Len(), err)
+		}
+		if o += batch.Offset(s.Len() / len(raw)); o >= count {
+			o = 0
+		}
+		s.Release()
+	}
+}

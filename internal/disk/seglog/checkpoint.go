@@ -23,7 +23,7 @@ func (d *Dir) Checkpoint(now int64) error {
 	logs := d.Logs()
 	var errs []error
 	if d.dirty.Swap(false) {
-		errs = append(errs, forEach(logs, func(l *Log) error { return l.flush(now) }))
+		errs = append(errs, forEach(logs, func(l *Log) error { return l.flushInTurn(now) }))
 	}
 	for _, l := range logs {
 		for _, s := range l.segments() {

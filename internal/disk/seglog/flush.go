@@ -47,6 +47,36 @@ func (l *Log) flush(now int64) error {
 	return err
 }
 
+// A log that takes much is flushed less often: by then the kernel has written most of it, in larger pieces
+// and without holding anybody up.
+const (
+	muchUnflushed = 64 << 20
+	muchEveryMs   = 30_000
+)
+
+// flushInTurn is the flush that Checkpoint asks for every few seconds. What is soon done is done at once: a
+// start after a crash reads again what wasn't flushed.
+func (l *Log) flushInTurn(now int64) error {
+	l.mu.Lock()
+	since := now - l.lastFlush
+	wait := since >= 0 && since < muchEveryMs && l.unflushed() > muchUnflushed
+	l.mu.Unlock()
+	if wait {
+		l.dir.dirty.Store(true) // so that the next checkpoint comes by
+		return nil
+	}
+	return l.flush(now)
+}
+
+// unflushed is how many bytes of batches aren't known to be durable. Under mu.
+func (l *Log) unflushed() (n int64) {
+	segs := l.segments()
+	for i := len(segs) - 1; i >= 0; i-- {
+		n += max(segs[i].size.Load()-segs[i].synced, 0)
+	}
+	return n
+}
+
 // flushDue says whether flush.messages or flush.ms asks for a flush. Under mu.
 func (l *Log) flushDue(now int64) bool {
 	cfg := l.cfg.Load()

@@ -54,13 +54,15 @@ func (s *slot) drop() {
 	}
 }
 
-// idle drops a file that wasn't used since the last call.
-func (s *slot) idle() {
+// idle drops a file that wasn't used since the last call, and says whether it was unused.
+func (s *slot) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.h != nil && !s.used {
+	used := s.used
+	if s.h != nil && !used {
 		s.h.release()
 		s.h = nil
 	}
 	s.used = false
+	return !used
 }

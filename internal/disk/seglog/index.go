@@ -29,6 +29,10 @@ type index struct {
 	disk   int    // entries in the file
 	tail   []byte // entries after them
 	dirty  bool   // the file changed since the last sync
+
+	near   []byte // entries read last, for readers that go on from there; from entry nearAt on
+	nearAt int
+	cuts   int // how often the file was made shorter
 }
 
 // entry is one entry of either index: (relative offset, position) or (timestamp, relative offset).
@@ -115,9 +119,15 @@ func (x *index) write() error {
 // floor is the last entry with a key of at most key; zero and not ok if all are above.
 func (x *index) floor(key int64) (e entry, ok bool, err error) {
 	x.mu.Lock()
-	n := x.disk
+	n, cuts := x.disk, x.cuts
 	if i := x.search(x.tail, key); i > 0 {
 		e = x.decode(x.tail[(i-1)*x.width:])
+		x.mu.Unlock()
+		return e, true, nil
+	}
+	// Between two entries that are at hand, or after the last of the file.
+	if i := x.search(x.near, key); i > 0 && (i < len(x.near)/x.width || x.nearAt+i == n) {
+		e = x.decode(x.near[(i-1)*x.width:])
 		x.mu.Unlock()
 		return e, true, nil
 	}
@@ -130,7 +140,26 @@ func (x *index) floor(key int64) (e entry, ok bool, err error) {
 		return e, false, err
 	}
 	defer h.release()
-	return x.floorInFile(h, n, key)
+	return x.floorInFile(h, n, cuts, key)
+}
+
+// keepNear remembers what was read of the file from entry at on, unless the file was cut since. Whoever reads
+// on finds it there.
+func (x *index) keepNear(at, cuts int, b []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if cuts == x.cuts {
+		x.near, x.nearAt = append(x.near[:0], b...), at
+	}
+}
+
+// idle lets go of what nobody used for a while.
+func (x *index) idle() {
+	if x.slot.idle() {
+		x.mu.Lock()
+		x.near = nil
+		x.mu.Unlock()
+	}
 }
 
 // search is the number of entries in b with a key of at most key.
@@ -147,8 +176,9 @@ func (x *index) search(b []byte, key int64) int {
 	return lo
 }
 
-// floorInFile narrows the search with single entries until what is left fits one read.
-func (x *index) floorInFile(h *handle, n int, key int64) (e entry, ok bool, err error) {
+// floorInFile narrows the search with single entries until what is left fits one read, which goes on behind
+// it as far as it can: most readers go forward.
+func (x *index) floorInFile(h *handle, n, cuts int, key int64) (e entry, ok bool, err error) {
 	buf := chunks.Get().(*[]byte)
 	defer chunks.Put(buf)
 	lo, hi := 0, n // the answer is at lo-1 .. hi-1
@@ -164,10 +194,11 @@ func (x *index) floorInFile(h *handle, n int, key int64) (e entry, ok bool, err 
 		}
 	}
 	from := max(lo-1, 0)
-	b := (*buf)[:(hi-from)*x.width]
+	b := (*buf)[:min(n-from, len(*buf)/x.width)*x.width]
 	if err := readFull(h, b, int64(from*x.width)); err != nil {
 		return e, false, err
 	}
+	x.keepNear(from, cuts, b)
 	i := x.search(b, key)
 	if i == 0 {
 		return e, false, nil
@@ -229,6 +260,8 @@ func (x *index) keep(good func(prev, e entry) bool) error {
 func (x *index) truncate(all []byte, size int) error {
 	x.mu.Lock()
 	x.loaded = true
+	x.near = nil
+	x.cuts++
 	x.disk = min(len(all), size) / x.width
 	x.tail = append(x.tail[:0], all[x.disk*x.width:]...)
 	end := x.disk * x.width

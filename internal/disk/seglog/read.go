@@ -17,6 +17,8 @@ type Slice struct {
 	h   *handle
 	pos int64
 	n   int
+
+	first int64 // size of the first batch, 0 if it isn't known
 }
 
 // Len is the number of bytes.
@@ -124,7 +126,7 @@ func (s *segment) slice(from, bound batch.Offset, whole bool) (Slice, error) {
 			return Slice{}, err
 		}
 	}
-	pos, err := s.position(from)
+	pos, first, err := s.locate(from)
 	if err != nil || pos >= limit {
 		return Slice{}, err
 	}
@@ -132,7 +134,7 @@ func (s *segment) slice(from, bound batch.Offset, whole bool) (Slice, error) {
 	if err != nil {
 		return Slice{}, err
 	}
-	return Slice{h: h, pos: pos, n: int(limit - pos)}, nil
+	return Slice{h: h, pos: pos, n: int(limit - pos), first: first}, nil
 }
 
 // limit cuts the slice to maxBytes, or to its first batch, or to nothing if not even that fits and needn't.
@@ -140,12 +142,17 @@ func (s *Slice) limit(maxBytes int, minOne bool) error {
 	if s.n <= maxBytes {
 		return nil
 	}
-	var b [batch.LogOverhead]byte
-	if err := readFull(s.h.File, b[:], s.pos); err != nil {
-		s.Release()
-		return err
+	first := int(s.first)
+	if first == 0 {
+		buf := chunks.Get().(*[]byte)
+		defer chunks.Put(buf)
+		b := (*buf)[:batch.LogOverhead]
+		if err := readFull(s.h.File, b, s.pos); err != nil {
+			s.Release()
+			return err
+		}
+		first = int(int32(binary.BigEndian.Uint32(b[8:]))) + batch.LogOverhead
 	}
-	first := int(int32(binary.BigEndian.Uint32(b[8:]))) + batch.LogOverhead
 	switch {
 	case first <= maxBytes:
 		s.n = maxBytes

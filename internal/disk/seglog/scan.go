@@ -76,6 +76,14 @@ func headerAt(f io.ReaderAt, pos, limit int64) (h header, ok bool, err error) {
 // chunks are buffers to walk files with.
 var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
+// walker is what walk works with. It is pooled, because what fn gets to see lives on the heap.
+type walker struct {
+	b [4096]byte
+	h header
+}
+
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
 // walk calls fn with each whole batch's header in [pos, limit), until fn returns false or something else
 // than a batch is met. It returns where it stopped: limit if all is well.
 func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, error) {
@@ -84,24 +92,25 @@ func walk(f io.ReaderAt, pos, limit int64, fn func(h *header) bool) (int64, erro
 
 // walkHeaders is walk with each header's bytes, valid during the call.
 func walkHeaders(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) bool) (int64, error) {
-	buf := chunks.Get().(*[]byte)
-	defer chunks.Put(buf)
+	w := walkers.Get().(*walker)
+	defer walkers.Put(w)
 	var have []byte // what was read at pos
 	for pos < limit {
 		if len(have) < peek {
-			want := (*buf)[:min(int64(len(*buf)), limit-pos)]
+			want := w.b[:min(int64(len(w.b)), limit-pos)]
 			n, err := f.ReadAt(want, pos)
 			if err != nil && err != io.EOF {
 				return pos, err
 			}
 			have = want[:n]
 		}
-		h, ok := parseHeader(have, pos, limit)
-		if !ok || !fn(&h, have[:min(len(have), peek)]) {
+		var ok bool
+		w.h, ok = parseHeader(have, pos, limit)
+		if !ok || !fn(&w.h, have[:min(len(have), peek)]) {
 			return pos, nil
 		}
-		pos += h.size
-		have = have[min(int64(len(have)), h.size):]
+		pos += w.h.size
+		have = have[min(int64(len(have)), w.h.size):]
 	}
 	return pos, nil
 }

@@ -249,56 +249,85 @@ func (s *segment) timed(h *handle, e entry) (pos int64, ok bool, err error) {
 // position is where the first batch starts whose last offset is o or later; the segment's size if there is
 // none.
 func (s *segment) position(o batch.Offset) (int64, error) {
+	pos, _, err := s.locate(o)
+	return pos, err
+}
+
+// locate is position, and tells the size of the batch there if it met its header; else 0.
+func (s *segment) locate(o batch.Offset) (pos, first int64, err error) {
 	size := s.size.Load()
 	var from int64
 	found := false
 	if r := s.tail.Load(); r != nil {
 		at, pos, ok := r.floor(o)
 		if ok && at == o {
-			return pos, nil
+			return pos, 0, nil
 		}
 		from, found = pos, ok
 	}
 	if o <= s.base {
-		return 0, nil
+		return 0, 0, nil
 	}
 	h, err := s.open()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer h.release()
+	stop := func(b *header) bool {
+		if b.last < o {
+			return true
+		}
+		first = b.size
+		return false
+	}
 	if !found {
-		if from, err = s.lookup(h, o); err != nil {
-			return 0, err
+		var ok bool
+		if pos, ok, err = s.walkFromIndex(h, o, size, stop); ok || err != nil {
+			return pos, first, err
 		}
 	}
-	pos, err := walk(h, from, size, func(b *header) bool { return b.last < o })
-	return pos, err
+	pos, err = walk(h, from, size, stop)
+	return pos, first, err
 }
 
-// lookup asks the offset index where to start looking for o, and believes it only if a batch is there.
-func (s *segment) lookup(h *handle, o batch.Offset) (int64, error) {
-	e, ok, err := s.offsets.floor(int64(o - s.base))
-	if err != nil && err != io.ErrUnexpectedEOF || err == nil && !ok {
-		return 0, err
+// walkFromIndex asks the offset index where to start looking for o, and walks from there until stop. It
+// believes the index only if a batch is there; that is seen in the read that the walk makes anyway. Not ok:
+// the index doesn't help.
+func (s *segment) walkFromIndex(h *handle, o batch.Offset, size int64, stop func(*header) bool) (
+	pos int64, ok bool, err error,
+) {
+	e, found, err := s.offsets.floor(int64(o - s.base))
+	if err != nil && err != io.ErrUnexpectedEOF || err == nil && !found {
+		return 0, false, err
 	}
-	if err == nil {
-		if ok, err = s.indexed(h, e); ok || err != nil {
-			return e.val, err
+	seen, lies := false, err != nil || e.val < 0 // an index shorter than it should be lies, too
+	if !lies {
+		pos, err = walk(h, e.val, size, func(b *header) bool {
+			if !seen {
+				seen, lies = true, !s.agrees(b, e)
+			}
+			return !lies && stop(b)
+		})
+		if err != nil || seen && !lies {
+			return pos, err == nil, err
 		}
 	}
 	if !s.bad.Swap(true) {
 		s.log.dir.warn("offset index points to no batch of its offset: making it again",
 			"file", s.name(suffixIndex), "offset", s.base+batch.Offset(e.key), "position", e.val)
 	}
-	return 0, nil
+	return 0, false, nil
 }
 
 // indexed says whether what e points to may be: a batch that ends at its offset or, in logs of older
 // versions, whose indexes know whole appends, before it.
 func (s *segment) indexed(h *handle, e entry) (bool, error) {
 	hd, ok, err := headerAt(h, e.val, s.size.Load())
-	return ok && hd.base >= s.base && hd.last <= s.base+batch.Offset(e.key), err
+	return ok && s.agrees(&hd, e), err
+}
+
+func (s *segment) agrees(hd *header, e entry) bool {
+	return hd.base >= s.base && hd.last <= s.base+batch.Offset(e.key)
 }
 
 // close drops the files.
@@ -311,8 +340,8 @@ func (s *segment) close() {
 // idle closes files that nobody used for a while.
 func (s *segment) idle() {
 	s.data.idle()
-	s.offsets.slot.idle()
-	s.times.slot.idle()
+	s.offsets.idle()
+	s.times.idle()
 }
 
 // indexesDirty says whether an index file has entries that weren't synced.
