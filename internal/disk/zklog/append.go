@@ -16,9 +16,10 @@ import (
 
 // appender writes the newest log file.
 //
-// A batch is one write. What follows it in the file are zeros, and in their midst a note of how far the file was
-// synced when the batch was written (see note), which the next batch overwrites. The zeros are real for a stretch
-// ahead, then a hole up to the preallocated size: overwriting them is all that a sync has to make durable.
+// A batch is one write. What follows it in the file are zeros, and in their midst a note of how far the file
+// was synced when the batch was written (see note), which the next batch overwrites. The zeros are real for
+// a stretch ahead, then a hole up to the preallocated size: overwriting them is all that a sync has to make
+// durable.
 type appender struct {
 	store *Store
 	f     vfs.File // nil: the next append starts a file
@@ -50,11 +51,12 @@ const (
 	noteMagic = 0x4b5a4c4e // "KZLN"
 )
 
-// ErrFailed is what an append or a sync gets after one failed: what is on the disk is not known any more, and only
-// a restart, which reads it, can tell.
+// ErrFailed is what an append or a sync gets after one failed: what is on the disk is not known any more,
+// and only a restart, which reads it, can tell.
 var ErrFailed = errors.New("the transaction log failed before")
 
-// Append writes transactions, each one's bytes, in one go. They are durable after the next Sync. Zxids ascend.
+// Append writes transactions, each one's bytes, in one go. They are durable after the next Sync. Zxids
+// ascend.
 func (s *Store) Append(batch ...[]byte) error {
 	a := &s.log
 	if a.failed != nil {
@@ -116,8 +118,8 @@ func (a *appender) write(batch [][]byte) error {
 	return nil
 }
 
-// create starts the file that is named by its first transaction. One of that name holds nothing: Recover has cut
-// whatever it held.
+// create starts the file that is named by its first transaction. One of that name holds nothing: Recover has
+// cut whatever it held.
 func (a *appender) create(zxid jute.Zxid) error {
 	path := filepath.Join(a.store.logDir, logName(zxid))
 	f, err := a.store.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
@@ -129,8 +131,8 @@ func (a *appender) create(zxid jute.Zxid) error {
 	return nil
 }
 
-// extend makes room up to end: the file's size by whole steps of the preallocation, and real zeros behind end.
-// Zeros don't pay where batches are as large as their steps.
+// extend makes room up to end: the file's size by whole steps of the preallocation, and real zeros behind
+// end. Zeros don't pay where batches are as large as their steps.
 func (a *appender) extend(end int64) error {
 	step := a.store.opts.PreAlloc
 	if step <= 0 {

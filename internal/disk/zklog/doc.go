@@ -4,10 +4,10 @@
 //	<dataDir>/myid, initialize, version-2/snapshot.<zxid>[.gz|.snappy], acceptedEpoch, currentEpoch
 //	<dataLogDir>/version-2/log.<zxid>
 //
-// A log file is a header of 16 bytes, records (Adler-32, length, transaction, 'B') and zeros, written ahead so
-// that a sync changes no metadata. A transaction here is its bytes: TxnHeader, body, and the digest if there is
-// one, exactly what was proposed. What was synced is either read back or reported: see tail.go for what is a
-// torn tail, which is cut, and what is damage, which is refused with file and offset.
+// A log file is a header of 16 bytes, records (Adler-32, length, transaction, 'B') and zeros, written ahead
+// so that a sync changes no metadata. A transaction here is its bytes: TxnHeader, body, and the digest if
+// there is one, exactly what was proposed. What was synced is either read back or reported: see tail.go for
+// what is a torn tail, which is cut, and what is damage, which is refused with file and offset.
 //
 // One goroutine appends, syncs, rolls and truncates; snapshots, purges and readers may run beside it.
 package zklog

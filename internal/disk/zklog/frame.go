@@ -103,8 +103,8 @@ type damage struct {
 
 func (d *damage) Error() string { return d.reason }
 
-// frame reads the record at pos: its data, valid until the next call, or nothing where the file's records end,
-// which the zeros written ahead look like too. What is neither is *damage.
+// frame reads the record at pos: its data, valid until the next call, or nothing where the file's records
+// end, which the zeros written ahead look like too. What is neither is *damage.
 func (w *window) frame(pos int64) ([]byte, error) {
 	head, err := w.at(pos, frameHead)
 	if err != nil {

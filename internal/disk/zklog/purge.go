@@ -13,16 +13,16 @@ import (
 // MinRetain is the least number of snapshots that a purge may keep.
 const MinRetain = 3
 
-// Purge removes old snapshots and logs: all but the keep newest valid snapshots and the logs that may hold what
-// comes after the oldest of them. It returns the paths of what went.
+// Purge removes old snapshots and logs: all but the keep newest valid snapshots and the logs that may hold
+// what comes after the oldest of them. It returns the paths of what went.
 func (s *Store) Purge(keep int) ([]string, error) {
 	s.snapshots.Lock()
 	defer s.snapshots.Unlock()
 	return purge(s.fs, s.snapDir, s.logDir, keep)
 }
 
-// PurgeDirs is Purge on the directories of a server that may run, given as dataDir and dataLogDir. removing is told
-// of each file before it goes.
+// PurgeDirs is Purge on the directories of a server that may run, given as dataDir and dataLogDir. removing
+// is told of each file before it goes.
 func PurgeDirs(dataDir, logDir string, keep int, removing func(path string)) error {
 	fsys := vfs.OS()
 	victims, err := victims(fsys, filepath.Join(dataDir, versionDir), filepath.Join(logDir, versionDir), keep)
@@ -51,8 +51,8 @@ func purge(fsys vfs.FS, snapDir, logDir string, keep int) ([]string, error) {
 	return paths, nil
 }
 
-// victims lists what a purge removes: logs, then snapshots, each from the oldest on. With less than keep valid
-// snapshots it is nothing.
+// victims lists what a purge removes: logs, then snapshots, each from the oldest on. With less than keep
+// valid snapshots it is nothing.
 func victims(fsys vfs.FS, snapDir, logDir string, keep int) ([]string, error) {
 	if keep < MinRetain {
 		return nil, fmt.Errorf("%d snapshots are to be kept: at least %d must be", keep, MinRetain)

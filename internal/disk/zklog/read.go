@@ -31,7 +31,8 @@ type cut struct {
 	damage
 }
 
-// Read begins at the first transaction with zxid from or a later one. It sees what was appended before the call.
+// Read begins at the first transaction with zxid from or a later one. It sees what was appended before the
+// call.
 func (s *Store) Read(from jute.Zxid) (*Reader, error) {
 	s.log.mu.Lock()
 	active, bound := s.log.active, s.log.bound

@@ -4,15 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/kalda/kalda/internal/format/jute"
 )
 
 // Restorer is what a data directory is restored into.
 type Restorer interface {
-	SnapshotVisitor
-	// Reset empties it: called before each snapshot that is tried, and when there is none.
-	Reset()
+	// Begin forgets all and says what takes the next snapshot that is tried.
+	Begin() SnapshotVisitor
+	// Loaded comes once, after the last Begin: the visitor has got a whole snapshot; or none, if info is nil.
+	Loaded(info *SnapshotInfo) error
 	// Txn applies a transaction past the snapshot. It may have been applied already, as snapshots are fuzzy.
 	// Data is valid during the call only.
 	Txn(e Entry) error
@@ -28,9 +31,9 @@ type Recovery struct {
 	Warnings []string      // what was wrong and is mended: name, offset and reason
 }
 
-// Recover restores the newest valid snapshot and all transactions after it. Torn tails are cut off the logs. Bytes
-// that were synced and can't be read are an error (ErrCorrupt) that names file and offset, unless an older snapshot
-// and the logs after it make up for them.
+// Recover restores the newest valid snapshot and all transactions after it. Torn tails are cut off the logs.
+// Bytes that were synced and can't be read are an error (ErrCorrupt) that names file and offset, unless an
+// older snapshot and the logs after it make up for them.
 func (s *Store) Recover(r Restorer) (*Recovery, error) {
 	rec := &Recovery{}
 	skipped, err := s.loadSnapshot(r, rec)
@@ -60,11 +63,10 @@ func (s *Store) loadSnapshot(r Restorer, rec *Recovery) (skipped bool, err error
 	tried := 0
 	for i := len(files) - 1; i >= 0 && tried < maxSnapshots; i-- {
 		tried++
-		r.Reset()
-		info, err := s.readSnapshot(files[i], r)
+		info, err := s.readSnapshot(files[i], r.Begin())
 		if err == nil {
 			rec.Snapshot, rec.Info = files[i].path, info
-			return bad != nil, nil
+			return bad != nil, r.Loaded(info)
 		}
 		if !errors.Is(err, ErrCorrupt) {
 			return false, err
@@ -77,8 +79,8 @@ func (s *Store) loadSnapshot(r Restorer, rec *Recovery) (skipped bool, err error
 	if bad != nil {
 		return false, fmt.Errorf("no snapshot in %s can be read: %w", s.snapDir, bad)
 	}
-	r.Reset()
-	return false, nil
+	r.Begin()
+	return false, r.Loaded(nil)
 }
 
 func (s *Store) replay(r Restorer, rec *Recovery, skipped bool) error {
@@ -90,20 +92,21 @@ func (s *Store) replay(r Restorer, rec *Recovery, skipped bool) error {
 	var e Entry
 	for reader.Next(&e) {
 		if rec.Info == nil && !s.opts.TrustEmpty {
-			return fmt.Errorf("%s holds transactions, but there is no snapshot in %s: its snapshots were lost, or "+
-				"dataDir is wrong (zookeeper.snapshot.trust.empty=true starts from the logs alone)", s.logDir, s.snapDir)
+			return fmt.Errorf("%s holds transactions, but there is no snapshot in %s: its snapshots were lost, "+
+				"or dataDir is wrong (zookeeper.snapshot.trust.empty=true starts from the logs alone)",
+				s.logDir, s.snapDir)
 		}
 		if gap := e.Zxid > rec.Last+1 && e.Zxid.Epoch() == rec.Last.Epoch(); gap {
 			if skipped && rec.Txns == 0 {
-				return fmt.Errorf("%s: transactions from %v on are missing after %s: %w", reader.cur.path, rec.Last+1,
-					rec.Snapshot, ErrCorrupt)
+				return fmt.Errorf("%s: transactions from %v on are missing after %s: %w",
+					reader.cur.path, rec.Last+1, rec.Snapshot, ErrCorrupt)
 			}
 			rec.Warnings = append(rec.Warnings,
 				fmt.Sprintf("%s: no transaction between %v and %v", reader.cur.path, rec.Last, e.Zxid))
 		}
 		if err := r.Txn(e); err != nil {
-			return fmt.Errorf("%s: offset %d: transaction %v: %w", reader.cur.path, reader.pos-frameSize(e.Data), e.Zxid,
-				err)
+			at := reader.pos - frameSize(e.Data)
+			return fmt.Errorf("%s: offset %d: transaction %v: %w", reader.cur.path, at, e.Zxid, err)
 		}
 		rec.Txns++
 		rec.Last = max(rec.Last, e.Zxid)
@@ -119,7 +122,7 @@ func (s *Store) replay(r Restorer, rec *Recovery, skipped bool) error {
 			return err
 		}
 	}
-	return s.dropEmpty()
+	return errors.Join(s.dropEmpty(), s.dropTmp())
 }
 
 // cutTail ends a log file at an offset; a file without a record goes.
@@ -158,4 +161,20 @@ func (s *Store) dropEmpty() error {
 		return nil // what is wrong with a file was found by the reader, if it matters
 	}
 	return s.cutTail(f, 0)
+}
+
+// dropTmp removes snapshots that were being written when the last run ended.
+func (s *Store) dropTmp() error {
+	entries, err := s.fs.ReadDir(s.snapDir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, snapPrefix) && strings.HasSuffix(name, tmpSuffix) {
+			if err := s.fs.Remove(filepath.Join(s.snapDir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -70,7 +70,8 @@ func (s *Store) MyID() (id int64, ok bool, err error) {
 	return id, true, nil
 }
 
-// TakeInitialize reports whether the directory holds the mark that an empty database is meant, and removes it.
+// TakeInitialize reports whether the directory holds the mark that an empty database is meant, and removes
+// it.
 func (s *Store) TakeInitialize() (bool, error) {
 	err := s.fs.Remove(filepath.Join(s.opts.DataDir, "initialize"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -58,9 +58,9 @@ func compress(w io.Writer, method string, snap *Snapshot) error {
 	case "snappy":
 		c = snappystream.NewWriter(w)
 	default:
-		return snap.WriteTo(w)
+		return snap.Encode(w)
 	}
-	if err := snap.WriteTo(c); err != nil {
+	if err := snap.Encode(c); err != nil {
 		return err
 	}
 	return c.Close()

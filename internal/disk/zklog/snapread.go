@@ -15,9 +15,9 @@ import (
 type SnapshotVisitor interface {
 	Session(id jute.SessionID, timeout int32)
 	ACL(key int64, acl []jute.ACL)
-	// Node gets a node, parents before children. path, and the node with its data, are valid during the call only.
+	// Node gets a node, parents before children. The node and its data are valid during the call only.
 	// An error says that there can't be such a node.
-	Node(path []byte, n *jute.DataNode) error
+	Node(path string, n *jute.DataNode) error
 }
 
 // SnapshotInfo is what a snapshot says about itself.
@@ -29,8 +29,8 @@ type SnapshotInfo struct {
 	Nodes    int
 }
 
-// ReadSnapshot reads a snapshot, uncompressed, to its end. An error about its bytes is ErrCorrupt; the visitor has
-// got a part of it then.
+// ReadSnapshot reads a snapshot, uncompressed, to its end. An error about its bytes is ErrCorrupt; the
+// visitor has got a part of it then.
 func ReadSnapshot(r io.Reader, v SnapshotVisitor) (*SnapshotInfo, error) {
 	s := &snapReader{r: r, sum: adler32.New(), buf: make([]byte, 64<<10)}
 	info := &SnapshotInfo{}
@@ -188,8 +188,8 @@ func (s *snapReader) acl() []jute.ACL {
 	return acl
 }
 
-// nodes reads up to the path "/", which ends them. A node's path and body are put next to each other in the buffer,
-// to be valid together.
+// nodes reads up to the path "/", which ends them. A node's path and body are put next to each other in the
+// buffer, to be valid together.
 func (s *snapReader) nodes(v SnapshotVisitor, info *SnapshotInfo) {
 	var d jute.Decoder
 	var node jute.DataNode
@@ -208,7 +208,7 @@ func (s *snapReader) nodes(v SnapshotVisitor, info *SnapshotInfo) {
 			s.fail("a malformed node")
 			return
 		}
-		if err := v.Node(path, &node); err != nil {
+		if err := v.Node(string(path), &node); err != nil {
 			s.fail("node %q: %v", path, err)
 			return
 		}
@@ -251,8 +251,8 @@ const (
 	lastSize = 8 + sealSize
 )
 
-// trailer reads what newer writers add: a digest, the last zxid, both or none. With the digest switched off the
-// last zxid stands alone, and only its length tells.
+// trailer reads what newer writers add: a digest, the last zxid, both or none. With the digest switched off
+// the last zxid stands alone, and only its length tells.
 func (s *snapReader) trailer(info *SnapshotInfo) {
 	if !s.more(1) {
 		return

@@ -18,23 +18,11 @@ const (
 // Snapshot is what a snapshot file is written from.
 type Snapshot struct {
 	Zxid     jute.Zxid // the last transaction that is surely in it; it names the file
-	Sessions []Session
-	ACLs     []ACLEntry
-	Nodes    iter.Seq2[string, *jute.DataNode] // parents before children; the root's path is ""
-	Digest   *Digest                           // nil: left out
-	Last     *jute.Zxid                        // the last transaction, again, at the end; nil: left out
-}
-
-// Session is a session that lives.
-type Session struct {
-	ID      jute.SessionID
-	Timeout int32
-}
-
-// ACLEntry is an ACL under the key that nodes refer to it by.
-type ACLEntry struct {
-	Key int64
-	ACL []jute.ACL
+	Sessions iter.Seq2[jute.SessionID, int32]
+	ACLs     iter.Seq2[int64, []jute.ACL]
+	Nodes    iter.Seq2[string, jute.DataNode] // parents before children; the root's path is ""
+	Digest   *Digest                          // nil: left out
+	Last     *jute.Zxid                       // the last transaction, again, at the end; nil: left out
 }
 
 // Digest is the sum over a tree, and the transaction that it was taken after.
@@ -67,21 +55,24 @@ func (s *sealed) seal() {
 	s.buf = jute.AppendString(s.buf, "/")
 }
 
-// WriteTo writes the snapshot.
-func (s *Snapshot) WriteTo(w io.Writer) error {
+// Encode writes the snapshot, uncompressed.
+func (s *Snapshot) Encode(w io.Writer) error {
 	o := &sealed{w: w, sum: adler32.New(), buf: make([]byte, 0, flushAt+4096)}
 	o.buf = jute.AppendInt(jute.AppendInt(o.buf, snapMagic), fileVersion)
 	o.buf = jute.AppendLong(o.buf, snapDBID)
-	o.buf = jute.AppendInt(o.buf, int32(len(s.Sessions)))
-	for _, e := range s.Sessions {
-		o.buf = jute.AppendInt(jute.AppendLong(o.buf, int64(e.ID)), e.Timeout)
-		o.step()
+	var table []byte // written after the number of its rows
+	n := int32(0)
+	for id, timeout := range s.Sessions {
+		table = jute.AppendInt(jute.AppendLong(table, int64(id)), timeout)
+		n++
 	}
-	o.buf = jute.AppendInt(o.buf, int32(len(s.ACLs)))
-	for _, e := range s.ACLs {
-		o.buf = jute.AppendACLs(jute.AppendLong(o.buf, e.Key), e.ACL)
-		o.step()
+	o.buf = append(jute.AppendInt(o.buf, n), table...)
+	table, n = table[:0], 0
+	for key, acl := range s.ACLs {
+		table = jute.AppendACLs(jute.AppendLong(table, key), acl)
+		n++
 	}
+	o.buf = append(jute.AppendInt(o.buf, n), table...)
 	for path, node := range s.Nodes {
 		o.buf = node.Append(jute.AppendString(o.buf, path))
 		if o.step(); o.err != nil {

@@ -115,14 +115,15 @@ func (s *Store) makeDir(dir string) error {
 	}
 }
 
-// refuse rejects a directory with the other kind of file in it: the two were swapped, or split after the fact.
+// refuse rejects a directory with the other kind of file in it: the two were swapped, or split after the
+// fact.
 func (s *Store) refuse(dir, prefix, key string) error {
 	files, err := list(s.fs, dir, prefix)
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s has %s, which belongs into the other directory: %s and the other key are wrong, or move "+
-		"its files", dir, files[0].name, key)
+	return fmt.Errorf("%s has %s, which belongs into the other directory: %s or the other key is wrong, "+
+		"or its files have to move", dir, files[0].name, key)
 }
 
 // Close syncs what was appended and lets go of the directory.
@@ -160,5 +161,6 @@ func (s *Store) SnapDir() string { return s.snapDir }
 // LogDir is where the logs are.
 func (s *Store) LogDir() string { return s.logDir }
 
-// LastLogged is the zxid of the newest transaction in the logs, 0 when they hold none. It is known after Recover.
+// LastLogged is the zxid of the newest transaction in the logs, 0 when they hold none. It is known after
+// Recover.
 func (s *Store) LastLogged() jute.Zxid { return jute.Zxid(s.log.last.Load()) }

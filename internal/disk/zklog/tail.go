@@ -8,18 +8,19 @@ import (
 
 // The end of a log file after a crash, and how to tell it from damage.
 //
-// A record that can't be read is a torn tail when it was never synced, so that nobody was told of it; then it and
-// all behind it go. It is damage when it was: then a server must not start, since it would lose or invent data.
+// A record that can't be read is a torn tail when it was never synced, so that nobody was told of it; then
+// it and all behind it go. It is damage when it was: then a server must not start, since it would lose or
+// invent data.
 //
 //   - The file ends in a note (see appendNote): torn if the note says that the file was not synced up to the
 //     record. Pages of one batch reach the disk in any order, so there may be valid records behind.
-//   - No note, as Apache writes none, and the page with ours may not have made it, and nothing valid behind the
-//     record: torn. (A bad byte in the very last record looks the same. What is cut is reported.)
-//   - No note, and something valid behind it: torn if the record has a hole in it, a sector of zeros or zeros up to
-//     what is valid; else damage.
+//   - No note, as Apache writes none and the page with ours may not have made it, and nothing valid behind
+//     the record: torn. (A bad byte in the very last record looks the same. What is cut is reported.)
+//   - No note, and something valid behind it: torn if the record has a hole in it, a sector of zeros or zeros
+//     up to what is valid; else damage.
 //
-// Zeros where a record should begin end the file, whatever is behind them: a sync covers all that was written
-// before it, so what follows was not synced either.
+// Zeros where a record should begin end the file, whatever is behind them: a sync covers all that was
+// written before it, so what follows was not synced either.
 
 const (
 	sector   = 512

@@ -10,8 +10,9 @@ import (
 // ErrNotFound says that the logs hold no transaction past the one to truncate to.
 var ErrNotFound = errors.New("no such transaction in the logs")
 
-// TruncateTo makes zxid the last transaction: what is later is cut off the logs, and snapshots that know of more
-// are removed, newest first, so that nothing comes back after a crash in between. Recover has to come next.
+// TruncateTo makes zxid the last transaction: what is later is cut off the logs, and snapshots that know of
+// more are removed, newest first, so that nothing comes back after a crash in between. Recover has to come
+// next.
 func (s *Store) TruncateTo(zxid jute.Zxid) error {
 	if err := s.log.rest(); err != nil {
 		return err

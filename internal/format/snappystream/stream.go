@@ -1,5 +1,5 @@
-// Package snappystream is the stream that Java's SnappyOutputStream writes: a header, then blocks of snappy's own
-// format, each with its length before it. ZooKeeper's compressed snapshots are such streams.
+// Package snappystream is the stream that Java's SnappyOutputStream writes: a header, then blocks of
+// snappy's own format, each with its length before it. ZooKeeper's compressed snapshots are such streams.
 package snappystream
 
 import (
