@@ -38,6 +38,8 @@ var controllerVersions = []versions{
 	{int16(kmsg.BrokerRegistration), 0, 4},
 	{int16(kmsg.BrokerHeartbeat), 0, 2},
 	{int16(kmsg.AllocateProducerIDs), 0, 0},
+	{int16(kmsg.ControllerRegistration), 0, 0},
+	{int16(kmsg.AssignReplicasToDirs), 0, 0},
 }
 
 // forwardable are those of them that may come in an Envelope: what clients may ask.

@@ -48,7 +48,8 @@ func (n *Node) register() {
 
 func (n *Node) registerSockets() {
 	w := &n.metrics.wire
-	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_creation_total", "Connections accepted."),
+	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_creation_total",
+		"Connections accepted."),
 		&w.Accepted)
 	n.reg.Counter(counter("kafka_server_socket_server_metrics_connection_refused_total",
 		"Connections over a limit."),

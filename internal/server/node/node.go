@@ -264,6 +264,11 @@ func (n *Node) run(ctx context.Context) error {
 			return err
 		}
 	}
+	life, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	if n.ctl != nil {
+		n.wg.Go(func() { n.keepRegistered(life) })
+	}
 	if n.broker == nil {
 		return nil
 	}
@@ -271,8 +276,6 @@ func (n *Node) run(ctx context.Context) error {
 		return err
 	}
 	n.broker.Start()
-	life, cancel := context.WithCancel(context.Background())
-	n.cancel = cancel
 	n.wg.Go(func() {
 		if err := n.life.run(life); err != nil && !errors.Is(err, context.Canceled) {
 			n.fail(err)
@@ -379,12 +382,8 @@ func (n *Node) registration() *kmsg.BrokerRegistrationRequest {
 		req.Rack = &rack
 	}
 	for _, l := range n.cfg.Advertised {
-		port := l.Port
-		if a := n.wire.Addr(l.Name); port == 0 && a != nil {
-			port = a.Port
-		}
 		e := kmsg.NewBrokerRegistrationRequestListener()
-		e.Name, e.Host, e.Port, e.SecurityProtocol = l.Name, hostOf(l.Host), uint16(port), l.Protocol
+		e.Name, e.Host, e.Port, e.SecurityProtocol = l.Name, hostOf(l.Host), n.portOf(l), l.Protocol
 		req.Listeners = append(req.Listeners, e)
 	}
 	for name, r := range meta.Supported() {
@@ -396,4 +395,12 @@ func (n *Node) registration() *kmsg.BrokerRegistrationRequest {
 		req.LogDirs = append(req.LogDirs, d)
 	}
 	return req
+}
+
+// portOf is the port that a listener is reached on: port 0 is the one that the system chose.
+func (n *Node) portOf(l config.Listener) uint16 {
+	if a := n.wire.Addr(l.Name); l.Port == 0 && a != nil {
+		return uint16(a.Port)
+	}
+	return uint16(l.Port)
 }
