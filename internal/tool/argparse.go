@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -118,6 +119,46 @@ func (env *Env) runCommand(c *command, global *opt.Spec, before, after []string)
 		}
 	}
 	return c.run(o)
+}
+
+// lone runs a tool of this kind that has no sub-commands. Its own complaints are opt.Error and usageError.
+func (env *Env) lone(args []string, spec *opt.Spec, required []string, do func(*opt.Options) error) int {
+	for _, a := range args {
+		if a == "-h" || a == "--help" || a == "-help" {
+			args = nil
+		}
+	}
+	if len(args) == 0 {
+		fmt.Fprintf(env.Out, "usage: %s [-h]%s\n\n%s\n\n", env.Name, spec.Line(required), spec.About)
+		spec.WriteHelp(env.Out)
+		return 0
+	}
+	spec.Abbreviate = true
+	o, err := spec.Parse(args)
+	switch {
+	case err != nil:
+	case o.Has("version"):
+		fmt.Fprintln(env.Out, KafkaVersion) // Apache's tools of this kind refuse it
+		return 0
+	case len(o.Rest) > 0:
+		err = usagef("unrecognized arguments: '%s'", strings.Join(o.Rest, " "))
+	default:
+		if err = o.NeedArgument(required...); err == nil {
+			err = do(o)
+		}
+	}
+	var mistake *usageError
+	var unreadable *opt.Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &mistake), errors.As(err, &unreadable):
+		fmt.Fprintf(env.Err, "usage: %s [-h]%s\n", env.Name, spec.Line(required))
+		return env.complain(err.Error())
+	case !errors.Is(err, errHandled):
+		fmt.Fprintln(env.Err, classOf(err, env.Name))
+	}
+	return 1
 }
 
 // expandFiles replaces @file by the file's lines.

@@ -41,6 +41,8 @@ func toolOfClass(class string) string {
 		return "kafka-producer-perf-test"
 	case "ConsumerPerformance":
 		return "kafka-consumer-perf-test"
+	case "EndToEndLatency":
+		return "kafka-e2e-latency"
 	case "DumpLogSegments":
 		return "kafka-dump-log"
 	case "ClusterTool":

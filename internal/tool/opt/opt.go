@@ -18,6 +18,7 @@ const (
 	None     Arity = iota // a switch
 	Required              // always a value, which may look like an option
 	Optional              // a value, unless the next word looks like an option
+	Many                  // one value or more, up to the next word that looks like an option
 )
 
 // Flag is one option.
@@ -85,7 +86,7 @@ func (s *Spec) abbreviated(start string) *Flag {
 func (s *Spec) TakesValue(word string) bool {
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 	f := s.find(name)
-	return f != nil && f.Arity == Required
+	return f != nil && (f.Arity == Required || f.Arity == Many)
 }
 
 // Both is an option under both its names.
@@ -154,6 +155,15 @@ func (o *Options) take(s *Spec, f *Flag, after []string, value string, hasValue 
 		}
 		return 0, nil
 	case hasValue:
+	case f.Arity == Many:
+		for used < len(after) && !s.looksLikeOption(after[used]) {
+			used++
+		}
+		if used == 0 {
+			return 0, Errorf("Option %s requires an argument", f.Name)
+		}
+		o.seen[f.Name] = append(o.seen[f.Name], after[:used]...)
+		return used, nil
 	case f.Arity == Required:
 		if len(after) == 0 {
 			return 0, Errorf("Option %s requires an argument", f.Name)
@@ -245,6 +255,16 @@ func (o *Options) Need(names ...string) error {
 	return nil
 }
 
+// NeedArgument is Need in the words of Apache's tools that have sub-commands.
+func (o *Options) NeedArgument(names ...string) error {
+	for _, n := range names {
+		if !o.Has(n) {
+			return Errorf("argument --%s is required", n)
+		}
+	}
+	return nil
+}
+
 // Exclude reports the first of others that was given together with name.
 func (o *Options) Exclude(name string, others ...string) error {
 	if !o.Has(name) {
@@ -287,7 +307,7 @@ func (f *Flag) writeHelp(w io.Writer) {
 		left = "-" + f.Short + ", " + left
 	}
 	switch f.Arity {
-	case Required:
+	case Required, Many:
 		left += " <" + f.Arg + ">"
 	case Optional:
 		left += " [" + f.Arg + "]"
