@@ -19,14 +19,16 @@ type Config struct {
 	Digest            bool    // transactions carry the tree's digest (zookeeper.digest.enabled)
 	OmitClosePaths    bool    // closeSession without its paths (zookeeper.closeSessionTxn.enabled=false)
 	NeverUsedInterval int64   // containers that never had a child go after that many ms; 0: never
-	Schemes           Schemes // of ACLs, beside world and auth; nil: digest, ip, x509, sasl as Apache has them
+	ReconfigEnabled   bool    // the ensemble may be changed by clients (reconfigEnabled)
+	Schemes           Schemes // of ACLs, beside world and auth; nil: Builtin{}
 }
 
 // Schemes knows the schemes of ACLs.
 type Schemes interface {
 	// Valid says whether id is well-formed in an ACL. False also for an unknown scheme.
 	Valid(id jute.ID) bool
-	// Matches says whether who, an identity of a connection, is whom the ACL's entry names. Their schemes are equal.
+	// Matches says whether who, an identity of a connection, is whom the ACL's entry names. Their schemes are
+	// equal.
 	Matches(who, entry jute.ID) bool
 	// Expands says whether identities of that scheme stand in for "auth".
 	Expands(scheme string) bool

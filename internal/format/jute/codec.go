@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// ErrMalformed says that bytes are no such record: too short, a length that cannot be, a null where none may be.
+// ErrMalformed says that bytes are no such record: too short, a length that cannot be, a null where none may
+// be.
 var ErrMalformed = errors.New("jute: malformed record")
 
 // Record is what has a form in bytes.
@@ -136,8 +137,8 @@ func (d *Decoder) Path() string {
 	return s
 }
 
-// Count reads a vector's length and bounds it by what the rest can hold, elements being at least size bytes; null: -1.
-// As with Apache, any other negative length is a vector of none.
+// Count reads a vector's length and bounds it by what the rest can hold, elements being at least size bytes;
+// null: -1. As with Apache, any other negative length is a vector of none.
 func (d *Decoder) Count(size int) int {
 	n := int(d.Int())
 	switch {
@@ -168,8 +169,9 @@ func (d *Decoder) Strings() []string {
 	return out
 }
 
-// repair makes a string of bytes that are no UTF-8. Apache's writers send what is beyond 16 bits as two surrogates of
-// three bytes each: these become the character they mean. Any other byte that fits nowhere becomes U+FFFD.
+// repair makes a string of bytes that are no UTF-8. Apache's writers send what is beyond 16 bits as two
+// surrogates of three bytes each: these become the character they mean. Any other byte that fits nowhere
+// becomes U+FFFD.
 func repair(b []byte) string {
 	out := make([]byte, 0, len(b)+8)
 	for len(b) > 0 {

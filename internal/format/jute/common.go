@@ -91,8 +91,8 @@ func (s *Stat) Decode(d *Decoder) {
 // StatPersistedSize is the length of a StatPersisted.
 const StatPersistedSize = 60
 
-// StatPersisted is a node's stat as snapshots have it: the child counter raw, the owner as a kind (section 2.5 of the
-// reference: 0, container, TTL or session).
+// StatPersisted is a node's stat as snapshots have it: the child counter raw, the owner as a kind (section
+// 2.5 of the reference: 0, container, TTL or session).
 type StatPersisted struct {
 	Czxid, Mzxid                Zxid
 	Ctime, Mtime                int64
@@ -117,7 +117,8 @@ func (s *StatPersisted) Decode(d *Decoder) {
 	s.EphemeralOwner, s.Pzxid = d.Long(), Zxid(d.Long())
 }
 
-// DataNode is a node as snapshots have it, after its path. ACL is the key of the snapshot's table, -1 for open.
+// DataNode is a node as snapshots have it, after its path. ACL is the key of the snapshot's table, -1 for
+// open.
 type DataNode struct {
 	Data []byte
 	ACL  int64

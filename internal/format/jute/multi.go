@@ -82,8 +82,8 @@ func (r *MultiRequest) fits(op OpCode) bool {
 	return true
 }
 
-// OpResult is one result of a multi. Type is that of the reply: create, create2, delete, setData, check, getData,
-// getChildren or error.
+// OpResult is one result of a multi. Type is that of the reply: create, create2, delete, setData, check,
+// getData, getChildren or error.
 type OpResult struct {
 	Type     OpCode
 	Err      Code

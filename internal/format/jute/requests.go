@@ -1,6 +1,7 @@
 package jute
 
-// CreateRequest makes a node: create, create2 and createContainer, and createTTL, whose records alone have the last field.
+// CreateRequest makes a node: create, create2 and createContainer, and createTTL, whose records alone have
+// the last field.
 type CreateRequest struct {
 	Path  string
 	Data  []byte
@@ -210,7 +211,8 @@ func (r *Token) Append(dst []byte) []byte { return AppendBuffer(dst, r.Token) }
 // Decode reads the token.
 func (r *Token) Decode(d *Decoder) { r.Token = d.Buffer() }
 
-// CreateSessionRequest is what a connection request becomes in the pipeline: the same bytes as its transaction.
+// CreateSessionRequest is what a connection request becomes in the pipeline: the same bytes as its
+// transaction.
 type CreateSessionRequest = CreateSessionTxn
 
 // NewRequest is an empty record of the request's type: nil for those without a body and for the unknown.
@@ -254,8 +256,9 @@ func NewRequest(op OpCode) Record {
 	return nil
 }
 
-// DecodeRequest reads the body of a request; nil for those without. Bytes after the record are ignored, as Apache does.
-// The record aliases what d reads: buffers always, strings with Alias. A write outlives its frame: decode it from a copy.
+// DecodeRequest reads the body of a request; nil for those without. Bytes after the record are ignored, as
+// Apache does. The record aliases what d reads: buffers always, strings with Alias. A write outlives its
+// frame: decode it from a copy.
 func DecodeRequest(op OpCode, d *Decoder) (Record, error) {
 	r := NewRequest(op)
 	if r == nil {

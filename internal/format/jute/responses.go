@@ -120,7 +120,8 @@ func (r *WhoAmIResponse) Decode(d *Decoder) {
 	}
 }
 
-// NewResponse is an empty record of a successful reply's type; nil for those without a body and for the unknown.
+// NewResponse is an empty record of a successful reply's type; nil for those without a body and for the
+// unknown.
 func NewResponse(op OpCode) Record {
 	switch op {
 	case OpCreate, OpSync:

@@ -60,7 +60,8 @@ func (t *CloseSessionTxn) Append(dst []byte) []byte { return AppendStrings(dst, 
 // Decode reads the body.
 func (t *CloseSessionTxn) Decode(d *Decoder) { t.Paths = d.Strings() }
 
-// CreateTxn makes a node: create and create2. Old says that ParentCVersion is not there (ZooKeeper 3.3), and is -1.
+// CreateTxn makes a node: create and create2. Old says that ParentCVersion is not there (ZooKeeper 3.3), and
+// is -1.
 type CreateTxn struct {
 	Path           string
 	Data           []byte
@@ -275,7 +276,8 @@ func newTxn(op OpCode, inMulti bool) Record {
 	return nil
 }
 
-// Txn is a whole transaction, as the log and proposals have it. Body is nil for a closeSession without its paths.
+// Txn is a whole transaction, as the log and proposals have it. Body is nil for a closeSession without its
+// paths.
 type Txn struct {
 	Header TxnHeader
 	Body   Record
