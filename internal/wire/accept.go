@@ -139,6 +139,9 @@ func (s *Server) reapOnce(now time.Time) {
 		case short && silent > stalledAfter && c.partly.Load():
 			s.cfg.Log.Warn("closing connection: half a request stands still while memory is short", "remote", c.Remote)
 			c.kill()
+		case short && silent > stalledAfter && c.owing.Load():
+			s.cfg.Log.Warn("closing connection: it doesn't read its replies while memory is short", "remote", c.Remote)
+			c.kill()
 		}
 	}
 }

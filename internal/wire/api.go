@@ -21,7 +21,7 @@ type API struct {
 	// AdvertiseMin, if set, is the minimum that ApiVersions tells instead of Min (KAFKA-18659: librdkafka turns
 	// features off unless it sees Produce v0, which nobody serves).
 	AdvertiseMin *int16
-	// MaxBody bounds the body; 0 is the default bound of requests that are decoded to structures.
+	// MaxBody bounds the body; 0 is Config.MaxBody, the bound of requests that are decoded to structures.
 	MaxBody int
 	// Reuse says that Serve answers before it returns, or parks: the connection then uses its Request again.
 	// Others get a Request of their own each time, so that a second answer, given in error, can't reach a later
@@ -37,7 +37,15 @@ const defaultMaxBody = 16 << 20
 
 // Table is the APIs of a listener, by key.
 type Table struct {
-	apis [maxKey + 1]*API
+	apis  [maxKey + 1]*API
+	vital bool
+}
+
+// Vital makes requests of this table be served even when memory is short: those of controllers, without which
+// nothing goes on.
+func (t *Table) Vital() *Table {
+	t.vital = true
+	return t
 }
 
 // NewTable makes a table. A key given twice or out of range is a programming error.
@@ -47,9 +55,6 @@ func NewTable(apis ...API) *Table {
 		a := &apis[i]
 		if a.Key < 0 || a.Key > maxKey || t.apis[a.Key] != nil || a.Serve == nil || a.Min > a.Max {
 			panic(fmt.Sprintf("wire: bad or repeated API %d", a.Key))
-		}
-		if a.MaxBody == 0 {
-			a.MaxBody = defaultMaxBody
 		}
 		t.apis[a.Key] = a
 	}

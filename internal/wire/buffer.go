@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Buffers come in size classes: four small ones, then four to each power of two, so that a frame never takes
-// more than a quarter above its size.
+// Buffers come in size classes: four small ones, then four to each power of two, so that a frame never
+// takes more than a quarter above its size.
 const (
 	smallBuffer = 4 << 10
 	busyBuffer  = 256 << 10 // what a busy connection reads at once: a few batches, well inside a core's cache
@@ -47,24 +47,35 @@ func newBuffer(n int) *buffer {
 
 func (b *buffer) free() { bufferPools[b.class].Put(b) }
 
-// memory bounds what buffers of requests hold, all connections together. At the bound connections wait before
-// they take more, so the node reads slower instead of growing. One of them may overdraw: half-read frames
-// that hold everything could otherwise wait for each other for ever.
+// memory bounds what requests and replies hold, all connections together. At the bound connections wait, in
+// the order they came, before they take more: the node reads slower instead of growing. One of them may
+// overdraw: half-read frames that hold everything could otherwise wait for each other for ever.
 type memory struct {
 	limit   int64
 	used    atomic.Int64
 	waiting atomic.Int32
 
-	mu   sync.Mutex
-	free sync.Cond
-	over *Conn // who overdraws
+	mu          sync.Mutex
+	first, last *Conn // who waits
+	over        *Conn // who overdraws
 }
 
-// plenty tells that memory is far from short: frames may take their announced size at once instead of as they
-// arrive.
+// wait is a connection's place in the queue.
+type wait struct {
+	next  *Conn
+	n     int
+	over  bool // what it got is an overdraft
+	ready chan bool
+}
+
+// plenty tells that memory is far from short: frames may take their announced size at once instead of as
+// they arrive.
 func (m *memory) plenty() bool { return m.used.Load() < m.limit/4 }
 
-func (m *memory) try(n int) bool {
+// try takes n bytes if they are there and nobody waits for them.
+func (m *memory) try(n int) bool { return m.waiting.Load() == 0 && m.fits(n) }
+
+func (m *memory) fits(n int) bool {
 	if m.used.Add(int64(n)) <= m.limit {
 		return true
 	}
@@ -79,30 +90,61 @@ func (m *memory) take(c *Conn, n int) bool {
 		return true
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.waiting.Add(1)
-	defer m.waiting.Add(-1)
-	for !c.dead.Load() {
-		if m.try(n) {
-			return true
-		}
-		if m.over == nil || m.over == c {
-			m.over, c.over = c, true
-			m.used.Add(int64(n))
-			return true
-		}
-		m.free.Wait()
+	if m.over == c {
+		m.used.Add(int64(n))
+		m.mu.Unlock()
+		return true
 	}
-	return false
+	w := &c.wait
+	if w.ready == nil {
+		w.ready = make(chan bool, 1)
+	}
+	w.n, w.next, w.over = n, nil, false
+	if m.last == nil {
+		m.first = c
+	} else {
+		m.last.wait.next = c
+	}
+	m.last = c
+	m.waiting.Add(1)
+	m.grant()
+	m.mu.Unlock()
+	ok := <-w.ready
+	c.over = c.over || w.over
+	return ok
 }
 
-// force takes n bytes without asking: for the smallest buffers, whose number max.connections bounds.
+// grant serves the queue as far as there is memory. The caller holds mu.
+func (m *memory) grant() {
+	for m.first != nil {
+		c := m.first
+		w := &c.wait
+		dead := c.dead.Load()
+		if !dead && !m.fits(w.n) {
+			if m.over != nil {
+				return
+			}
+			m.over, w.over = c, true
+			m.used.Add(int64(w.n))
+		}
+		if m.first = w.next; m.first == nil {
+			m.last = nil
+		}
+		m.waiting.Add(-1)
+		w.ready <- !dead
+	}
+}
+
+// force takes n bytes without asking: for the smallest buffers, whose number max.connections bounds, and
+// for replies that are there already.
 func (m *memory) force(n int) { m.used.Add(int64(n)) }
 
 func (m *memory) give(n int) {
 	m.used.Add(-int64(n))
 	if m.waiting.Load() > 0 {
-		m.poke()
+		m.mu.Lock()
+		m.grant()
+		m.mu.Unlock()
 	}
 }
 
@@ -111,13 +153,36 @@ func (m *memory) settle(c *Conn) {
 	m.mu.Lock()
 	if m.over == c {
 		m.over = nil
-		m.free.Broadcast()
+		m.grant()
 	}
 	m.mu.Unlock()
 }
 
+// poke lets the dead out of the queue.
 func (m *memory) poke() {
+	if m.waiting.Load() == 0 {
+		return
+	}
 	m.mu.Lock()
-	m.free.Broadcast()
-	m.mu.Unlock()
+	defer m.mu.Unlock()
+	var before *Conn
+	for c := m.first; c != nil; {
+		next := c.wait.next
+		if !c.dead.Load() {
+			before, c = c, next
+			continue
+		}
+		if before == nil {
+			m.first = next
+		} else {
+			before.wait.next = next
+		}
+		if m.last == c {
+			m.last = before
+		}
+		m.waiting.Add(-1)
+		c.wait.ready <- false
+		c = next
+	}
+	m.grant()
 }

@@ -12,7 +12,8 @@ type Config struct {
 	Listeners []Listener
 
 	MaxFrame        int32          // socket.request.max.bytes; 100 MiB
-	MaxRequestBytes int64          // memory of requests being read and handled, of all connections; 256 MiB
+	MaxBody         int            // longest body that is decoded into structures; 16 MiB. See API.MaxBody
+	MaxRequestBytes int64          // memory for requests and replies, all connections together; 256 MiB
 	MaxConns        int            // max.connections; no limit
 	MaxConnsPerIP   int            // max.connections.per.ip; no limit. See PerIP
 	PerIP           map[string]int // max.connections.per.ip.overrides, by address text
@@ -52,6 +53,9 @@ type RequestMetrics struct {
 func (c *Config) fill() {
 	if c.MaxFrame <= 0 {
 		c.MaxFrame = 100 << 20
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = defaultMaxBody
 	}
 	if c.MaxRequestBytes <= 0 {
 		c.MaxRequestBytes = 256 << 20

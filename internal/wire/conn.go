@@ -30,6 +30,9 @@ type Conn struct {
 	want     int     // size of the buffer to take when bytes arrive
 	small    int     // reads in a row that would have fitted a quarter of want
 	over     bool    // overdraws the memory bound
+	reply    int     // memory taken for replies; see reserve
+	lent     int     // and for the request in work; see lend
+	wait     wait    // for memory; the bound's
 	out      Out
 	box      *[]byte // what out.B is pooled in; nil when there is none
 	req      *Request
@@ -45,6 +48,7 @@ type Conn struct {
 	dead   atomic.Bool
 	last   atomic.Int64 // unix ms of the last bytes in or out
 	partly atomic.Bool  // holds part of a frame
+	owing  atomic.Bool  // writes a long reply
 }
 
 // Wake makes the parked request's resume run. See Request.Park.
@@ -136,6 +140,8 @@ func (c *Conn) cleanup() {
 		c.giveOut()
 	}
 	c.drop()
+	c.repay()
+	c.returned()
 	c.srv.mem.settle(c)
 	_ = c.nc.Close()
 }
@@ -234,6 +240,15 @@ func (c *Conn) move(n int) {
 	c.in, c.r, c.w = in, 0, have
 }
 
+// shrink puts them into the smallest buffer that they fit.
+func (c *Conn) shrink() {
+	old := c.in
+	c.in = newBuffer(c.w - c.r)
+	c.r, c.w = 0, copy(c.in.b, old.b[c.r:c.w])
+	c.srv.mem.give(len(old.b) - len(c.in.b))
+	old.free()
+}
+
 // drop gives the read buffer back.
 func (c *Conn) drop() {
 	if c.in != nil {
@@ -263,9 +278,7 @@ func (c *Conn) rest() {
 			c.srv.mem.settle(c)
 		}
 	case len(c.in.b) > 4*smallBuffer && (have <= smallBuffer/2 || !c.srv.mem.plenty() && have <= len(c.in.b)/8):
-		_, n := classOf(have)
-		c.srv.mem.force(n) // less than what is given back
-		c.move(n)
+		c.shrink()
 	}
 }
 

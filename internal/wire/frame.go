@@ -58,8 +58,15 @@ func (c *Conn) handle(frame []byte) bool {
 		c.refuseApiVersions(r)
 		return true
 	}
-	if len(r.Body) > r.api.MaxBody {
-		return c.bad(fmt.Sprintf("body of %d bytes for API %d (at most %d)", len(r.Body), r.Key, r.api.MaxBody))
+	most := r.api.MaxBody
+	if most == 0 {
+		most = c.srv.cfg.MaxBody
+	}
+	if len(r.Body) > most {
+		return c.bad(fmt.Sprintf("body of %d bytes for API %d (at most %d)", len(r.Body), r.Key, most))
+	}
+	if !c.reserve(r.Key) {
+		return false
 	}
 	r.Received = c.now
 	r.resume = nil
@@ -73,6 +80,7 @@ func (c *Conn) handle(frame []byte) bool {
 	if r.state.Load() != done && !c.await(r) {
 		return false
 	}
+	c.returned()
 	m := &c.srv.cfg.Metrics.Requests[r.Key]
 	m.Count.Inc()
 	m.Total.ObserveDuration(time.Since(c.now))
@@ -169,8 +177,11 @@ func (c *Conn) await(r *Request) bool {
 		case c.dead.Load():
 			c.giveUp(r, resumed)
 			return false
-		case resumed && woken:
+		case resumed && woken && c.reserve(r.Key):
 			r.resume(r)
+			if r.state.Load() != done {
+				c.repay()
+			}
 		}
 	}
 	if resumed && c.timer != nil {

@@ -73,6 +73,9 @@ func (o *Out) File(f FileRange) {
 // is closing and nothing more needs to be answered. req owns its bytes.
 func (r *Request) Decode(req kmsg.Request) bool {
 	req.SetVersion(r.Version)
+	if !r.Conn.lend(len(r.Body)) {
+		return false
+	}
 	body := append([]byte(nil), r.Body...)
 	if err := req.ReadFrom(body); err != nil {
 		r.Close("body of " + kmsg.NameForKey(r.Key) + " can't be read: " + err.Error())
@@ -123,7 +126,11 @@ func (r *Request) End(o *Out) {
 		o.drop()
 		return
 	}
-	binary.BigEndian.PutUint32(o.B[o.start:], uint32(len(o.B)-o.start-4+o.bytes))
+	n := len(o.B) - o.start
+	binary.BigEndian.PutUint32(o.B[o.start:], uint32(n-4+o.bytes))
+	if n > smallReply || wordy(r.Key) {
+		r.Conn.srv.note(r.Key, n)
+	}
 	r.finish()
 }
 

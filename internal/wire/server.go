@@ -15,6 +15,7 @@ import (
 type Server struct {
 	cfg       Config
 	mem       memory
+	typical   [maxKey + 1]atomic.Int64 // length of long replies, by API
 	listeners map[string]*listener
 	nextID    atomic.Int64
 	outs      sync.Pool
@@ -42,7 +43,6 @@ func Listen(cfg Config) (*Server, error) {
 		perIP: map[netip.Addr]int{}, perName: map[string]int{}, stop: make(chan struct{})}
 	s.change.L = &s.mu
 	s.mem.limit = cfg.MaxRequestBytes
-	s.mem.free.L = &s.mem.mu
 	for _, l := range cfg.Listeners {
 		tcp, err := s.bind(l)
 		if err != nil {

@@ -499,6 +499,59 @@ func TestMemoryIsBoundedAndEverybodyGetsOn(t *testing.T) {
 	wg.Wait()
 }
 
+// Replies that nobody reads count too: of many readers few are served until the others read.
+func TestUnreadRepliesAreBounded(t *testing.T) {
+	const limit, reply, conns, each = 4 << 20, 1 << 20, 20, 4
+	served := make(chan struct{}, conns*each)
+	table := NewTable(API{Key: 3, Min: 0, Max: 13, Serve: func(r *Request) {
+		r.ReplyRaw(func(b []byte) []byte { return append(b, make([]byte, reply)...) })
+		served <- struct{}{}
+	}})
+	s, err := Listen(Config{
+		Listeners: []Listener{{Name: "L", Host: "127.0.0.1"}}, MaxRequestBytes: limit, SendBuffer: 64 << 10,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Serve("L", table); err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, Server: s}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		s.Shutdown(ctx)
+	})
+	first := f.dial() // from its reply is learnt how long they are
+	first.send(frame(3, 0, 0, nil))
+	first.reply(0)
+	<-served
+	var all []*client
+	for range conns {
+		c := f.dial()
+		for i := range int32(each) {
+			c.send(frame(3, 0, i, nil))
+		}
+		all = append(all, c)
+	}
+	for s.mem.waiting.Load() < conns-limit/reply-4 {
+		time.Sleep(time.Millisecond)
+	}
+	if used := s.MemoryUsed(); used > limit+3*reply {
+		t.Errorf("%d bytes used", used)
+	}
+	var wg sync.WaitGroup
+	for _, c := range all {
+		wg.Go(func() {
+			for i := range int32(each) {
+				c.reply(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestNoAllocationPerRequest(t *testing.T) {
 	f := start(t, Config{})
 	c := f.dial()

@@ -30,10 +30,13 @@ func (o *Out) take(l *Out) {
 func (c *Conn) flush() error {
 	o := &c.out
 	if len(o.B) == 0 {
+		c.repay()
 		return nil
 	}
+	c.charge(len(o.B))
 	err := c.send(o)
 	o.drop()
+	c.repay()
 	return err
 }
 
