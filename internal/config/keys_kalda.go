@@ -6,6 +6,13 @@ var kaldaKeys = []Key{
 		Doc: "Address of metrics (/metrics) and health (/health/live, /health/ready), as host:port; empty is off."},
 	{Name: "kalda.log.level", Type: Str, Default: "INFO", Valid: "anycase:TRACE,DEBUG,INFO,WARN,ERROR",
 		Doc: "Least level of what is logged."},
+	{Name: "kalda.max.producer.ids.per.partition", Type: Int, Default: "20000", Valid: "0..",
+		Doc: "Most producers that a partition remembers, about 400 bytes each; of more, those that were idle " +
+			"longest are forgotten, as after producer.id.expiration.ms. 0 is no bound."},
+	{Name: "kalda.memory.limit", Type: Long, Default: "-1", Valid: "-1..",
+		Doc: "Most memory of the process, in bytes. Requests may take a quarter of it, unless " +
+			"queued.max.request.bytes is set; at the bound the node reads slower. -1 is what GOMEMLIMIT or the " +
+			"container's limit says, if either does; 0 is no limit."},
 }
 
 // authorizerKeys are keys that Apache's authorizer owns and its broker does not know, by name.

@@ -36,7 +36,8 @@ var networkKeys = []Key{
 		Mode: ClusterWide, Status: Later,
 		Doc: "Most connections accepted in a second, over all listeners."},
 	{Name: "max.connections", Type: Int, Default: "2147483647", Valid: "0..", Mode: ClusterWide,
-		Doc: "Most open connections of the broker; each listener can have its own limit under its prefix."},
+		Doc: "Most open connections of the broker, as far as open files (ulimit -n) and kalda.memory.limit " +
+			"allow; each listener can have its own limit under its prefix."},
 	{Name: "max.connections.per.ip", Type: Int, Default: "2147483647", Valid: "0..", Mode: ClusterWide,
 		Doc: "Most open connections from one address."},
 	{Name: "max.connections.per.ip.overrides", Type: Str, Default: "", Mode: ClusterWide,
@@ -49,7 +50,8 @@ var networkKeys = []Key{
 		Doc: "Size of Apache's pool of network threads of a listener. Each connection has its own " +
 			"goroutine here."},
 	{Name: "queued.max.request.bytes", Type: Long, Default: "-1",
-		Doc: "Memory for requests that are being read and handled, over all connections; -1 is 256 MiB."},
+		Doc: "Memory for requests and replies that are read, handled and sent, over all connections; -1 is a " +
+			"quarter of kalda.memory.limit, or 256 MiB without one."},
 	{Name: "queued.max.requests", Type: Int, Default: "500", Valid: "1..", Status: Nothing,
 		Doc: "Most requests that wait for a handler. A connection has at most one request in work here, so " +
 			"max.connections is the bound."},

@@ -82,7 +82,7 @@ func controllerTable(q raft, c controllerHandler, answerVersions func(*wire.Requ
 			}
 		}})
 	}
-	return wire.NewTable(apis...)
+	return wire.NewTable(apis...).Vital()
 }
 
 func originOf(r *wire.Request) controller.Origin {

@@ -151,6 +151,7 @@ func (n *Node) build() error {
 	if err != nil {
 		return err
 	}
+	n.bound(&w)
 	w.Log, w.Metrics = n.logs.Named("network"), &n.metrics.wire
 	if n.wire, err = wire.Listen(w); err != nil {
 		return err

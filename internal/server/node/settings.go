@@ -136,6 +136,7 @@ func brokerConfig(c *config.Server, id identity) broker.Config {
 		OffsetsPartitions:     int32(c.Int("offsets.topic.num.partitions")),
 		OffsetsReplication:    int16(c.Int("offsets.topic.replication.factor")),
 		TransactionPartitions: int32(c.Int("transaction.state.log.num.partitions")),
+		MaxProducers:          c.Int("kalda.max.producer.ids.per.partition"),
 	}
 }
 
@@ -155,9 +156,6 @@ func wireConfig(c *config.Server) (wire.Config, error) {
 		Backlog:       c.Int("socket.listen.backlog.size"),
 		SendBuffer:    c.Int("socket.send.buffer.bytes"),
 		ReceiveBuffer: c.Int("socket.receive.buffer.bytes"),
-	}
-	if n := c.Int64("queued.max.request.bytes"); n > 0 {
-		w.MaxRequestBytes = n
 	}
 	limits, err := config.ParseIPOverrides(c.String("max.connections.per.ip.overrides"))
 	if err != nil {
