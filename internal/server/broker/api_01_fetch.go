@@ -33,6 +33,7 @@ type fetch struct {
 	until   time.Time
 	total   int // bytes read
 	failed  bool
+	start   int // of the reply, in what the connection writes
 
 	parked   parkedFetch
 	waits    []waiter

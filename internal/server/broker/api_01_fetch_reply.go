@@ -14,6 +14,10 @@ import (
 // the copy.
 const copyLimit = 32 << 10
 
+// copyTotal is how much of a reply is copied, however many small ranges it has: a reader that takes its time
+// holds that much memory.
+const copyTotal = 256 << 10
+
 // refuse answers with an error of the whole request.
 func (q *fetch) refuse(r *wire.Request, code kerr.Code) {
 	o := r.Begin()
@@ -30,6 +34,7 @@ func (q *fetch) answer(r *wire.Request) {
 	q.choose()
 	flex := q.version >= 12
 	o := r.Begin()
+	q.start = len(o.B)
 	b := append32(o.B, 0) // throttle time
 	if q.version >= 7 {
 		b = append16(b, 0)
@@ -140,7 +145,7 @@ func (q *fetch) appendPart(o *wire.Out, f *fetchPart) {
 	b = appendCount(b, n, flex)
 	switch {
 	case n == 0:
-	case n <= copyLimit || f.got.slice.File() == nil:
+	case n <= copyLimit && len(b)-q.start <= copyTotal || f.got.slice.File() == nil:
 		at := len(b)
 		var err error
 		if b, err = f.got.slice.AppendTo(b); err != nil {

@@ -61,12 +61,14 @@ func (b *Broker) creatable(req *kmsg.MetadataRequest) []string {
 	}
 	img := b.Image()
 	var names []string
+	seen := map[string]bool{}
 	for i := range req.Topics {
 		name := req.Topics[i].Topic
 		if name == nil || req.Topics[i].TopicID != noID || img.Topic(*name) != nil || badName(*name) != "" ||
-			slices.Contains(names, *name) {
+			seen[*name] {
 			continue
 		}
+		seen[*name] = true
 		names = append(names, *name)
 	}
 	return names
@@ -115,8 +117,9 @@ func (v *view) topics(req *kmsg.MetadataRequest) []kmsg.MetadataResponseTopic {
 		return list
 	}
 	byID := slices.ContainsFunc(req.Topics, func(t kmsg.MetadataRequestTopic) bool { return t.TopicID != noID })
-	list := make([]kmsg.MetadataResponseTopic, 0, len(req.Topics))
-	seen := make(map[string]struct{}, len(req.Topics))
+	few := min(len(req.Topics), 1000) // of more, most may be repetitions
+	list := make([]kmsg.MetadataResponseTopic, 0, few)
+	seen := make(map[string]struct{}, few)
 	for i := range req.Topics {
 		q := &req.Topics[i]
 		key := string(q.TopicID[:])
