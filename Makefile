@@ -7,7 +7,7 @@ SEED ?=
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke bench dist check clean
+.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke faults bench dist check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +47,9 @@ compat: ## every client, Apache's tools, and the disk both ways (needs java, mvn
 
 compat-smoke: ## Apache's own tools alone, under three minutes (needs java and mvn)
 	test/compat/run smoke
+
+faults: build ## a node under its memory limit: floods, silent peers, slow readers (five minutes)
+	$(GO) run ./test/faults/memory -kalda bin/kalda
 
 bench: ## microbenchmarks, in benchstat's format; beside Apache: bench/side-by-side.sh
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...

@@ -63,6 +63,7 @@ var table = []layer{
 	{dir: "internal/sim", ours: []string{"*"}, noStd: []string{"net"}, libs: []string{"*"}},
 	{dir: "internal/tidy", ours: []string{}, libs: []string{}},
 	{dir: "internal/deps", libs: []string{"*"}},
+	{dir: "test/faults", ours: []string{"internal/format"}, libs: []string{"github.com/twmb/franz-go"}},
 	{dir: "cmd", ours: []string{"internal/tool", "internal/server/node", "internal/config", "internal/obs"}, libs: []string{}},
 }
 
