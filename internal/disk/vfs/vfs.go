@@ -8,10 +8,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrLocked says that another process holds a lock file.
 var ErrLocked = errors.New("locked by another process")
+
+// Passing says that a refusal is one that ends by itself: for want of space, of descriptors, of memory.
+func Passing(err error) bool {
+	var e syscall.Errno
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e {
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
+		return true
+	}
+	return false
+}
 
 // FS is a file system. Names are slash-separated paths, absolute or relative to the process, as package os
 // takes them. What a file holds is durable after File.Sync; that it is there under its name, after SyncDir

@@ -242,7 +242,7 @@ func (p *Partition) fetch(q *fetch, f *fetchPart, left int, one bool) {
 	r := p.role.Load()
 	got := &f.got
 	switch {
-	case p.log == nil:
+	case p.offline():
 		got.code = kerr.KafkaStorageError
 	case !r.leading, q.replica >= 0 && !slices.Contains(r.Replicas, meta.NodeID(q.replica)):
 		got.code = kerr.NotLeaderOrFollower

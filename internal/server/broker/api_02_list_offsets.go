@@ -81,7 +81,7 @@ func (b *Broker) listOffset(
 		epoch = -1
 	}
 	switch {
-	case p.log == nil:
+	case p.offline():
 		return kerr.KafkaStorageError
 	case !role.leading && req.ReplicaID != debugReplica:
 		return kerr.NotLeaderOrFollower

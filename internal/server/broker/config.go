@@ -24,6 +24,8 @@ type Config struct {
 	// DirIDs are the directory ids by position in LogDirs; used to find out which dirs a partition is assigned
 	// to.
 	DirIDs []meta.UUID
+	// FailedDirs are those of log.dirs that can't even be identified, and why.
+	FailedDirs map[string]error
 
 	// Node is this node's static configuration, which DescribeConfigs and the like answer from; nil: they aren't
 	// served.

@@ -35,12 +35,18 @@ type logs struct {
 	made chan []*Partition // to be put on disk
 
 	backlog atomic.Bool // made was full once
+	broken  atomic.Bool // a directory failed, now or before the start
+	current bool        // the image was once the newest: what comes from now on is new; ApplyImage's
 	placing sync.Mutex  // held while logs are opened, deleted and put aside
 }
 
 // openDirs locks the log directories. One that can't be used is left out, as long as there is another.
 func (b *Broker) openDirs() error {
 	var faults []error
+	for path, err := range b.cfg.FailedDirs {
+		b.noteFailed(path, err)
+		faults = append(faults, err)
+	}
 	opts := seglog.DirOptions{Logger: b.log, Now: func() int64 { return b.cfg.Now().UnixMilli() }}
 	usable := 0
 	for i, path := range b.cfg.LogDirs {
@@ -60,8 +66,7 @@ func (b *Broker) openDirs() error {
 			faults = append(faults, err)
 			d.Dir = nil
 			d.failed.Store(true)
-			b.m.OfflineLogDirs.Add(1)
-			b.log.Error("log directory is offline", "path", path, "error", err)
+			b.noteFailed(path, err)
 		} else {
 			usable++
 		}
@@ -73,8 +78,15 @@ func (b *Broker) openDirs() error {
 	return nil
 }
 
+func (b *Broker) noteFailed(path string, err error) {
+	b.logs.broken.Store(true)
+	b.m.OfflineLogDirs.Add(1)
+	b.log.Error("log directory is offline: its partitions are, until it is repaired and the node restarted",
+		"path", path, "error", err)
+}
+
 // place chooses the directory of a partition: where it lies already, else where metadata wants it, else the
-// emptiest.
+// emptiest. nil: offline, as it may lie in a directory that failed.
 func (b *Broker) place(topic string, n int32, m *meta.Partition) *logDir {
 	var best *logDir
 	for _, d := range b.logs.dirs {
@@ -87,6 +99,9 @@ func (b *Broker) place(topic string, n int32, m *meta.Partition) *logDir {
 		if best == nil || d.count < best.count {
 			best = d
 		}
+	}
+	if b.logs.broken.Load() && !b.logs.current {
+		return nil // only what is made from now on is known to lie nowhere
 	}
 	for i, id := range m.Replicas {
 		if id != b.cfg.NodeID || i >= len(m.Dirs) {
@@ -113,7 +128,8 @@ func (b *Broker) openLogs(list []opening) {
 	for _, o := range list {
 		d := b.place(o.p.topic, o.p.n, o.m)
 		if d == nil {
-			continue // offline: all directories failed
+			b.log.Error("a partition is offline with its log directory", "partition", o.p.String())
+			continue
 		}
 		o.p.dir = d
 		d.count++

@@ -47,7 +47,7 @@ func (p *Partition) AppendClient(v batch.View, all bool, now int64) appended {
 func (p *Partition) writable(all bool) kerr.Code {
 	r := p.role.Load()
 	switch {
-	case p.log == nil:
+	case p.offline():
 		return kerr.KafkaStorageError
 	case !r.leading:
 		return kerr.NotLeaderOrFollower

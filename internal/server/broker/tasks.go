@@ -25,6 +25,7 @@ func (b *Broker) Start() {
 func (b *Broker) PutStraysAside() {
 	b.logs.placing.Lock()
 	defer b.logs.placing.Unlock()
+	b.logs.current = true
 	for _, d := range b.logs.dirs {
 		if d.failed.Load() {
 			continue
@@ -57,6 +58,7 @@ func (b *Broker) tasks() {
 		{every: b.cfg.HWCheckpoint, do: func(time.Time) { b.saveHighWatermarks() }},
 		{every: b.cfg.RetentionCheck, do: b.retain, due: start.Add(b.cfg.InitialTaskDelay)},
 		{every: b.cfg.ProducerExpiryCheck, do: b.expireProducers},
+		{every: assignEvery, do: func(time.Time) { b.assignDirs() }},
 	}
 	if b.cfg.FlushCheck > 0 {
 		list = append(list, &task{every: b.cfg.FlushCheck, do: b.flushDue})
@@ -111,10 +113,13 @@ func (b *Broker) checkpoint(now time.Time) {
 			continue
 		}
 		if err := d.Checkpoint(now.UnixMilli()); err != nil {
-			b.log.Error("checkpoint failed", "path", d.path, "error", err)
+			b.checkpointFailed(d, err)
 		}
 	}
 }
+
+// CheckpointNow does what the checkpoint task does, now.
+func (b *Broker) CheckpointNow() { b.checkpoint(b.cfg.Now()) }
 
 func (b *Broker) saveHighWatermarks() {
 	next := map[*logDir]map[seglog.TopicPartition]batch.Offset{}
@@ -206,6 +211,7 @@ func (b *Broker) materializer() {
 			for _, p := range parts {
 				b.materializeOne(p)
 			}
+			b.assignDirs()
 			if b.logs.backlog.Swap(false) {
 				b.each(b.materializeOne)
 			}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kalda/kalda/internal/core/meta"
 )
 
 // The states of a broker, with the numbers of Apache's BrokerState metric (kraft.md 5.3).
@@ -32,6 +34,7 @@ type lifecycle struct {
 	log          *slog.Logger
 	registration func() *kmsg.BrokerRegistrationRequest
 	offset       func() int64 // last offset of the published image
+	failedDirs   func() []meta.UUID
 	heartbeat    time.Duration
 	session      time.Duration
 	initial      time.Duration // initial.broker.registration.timeout.ms
@@ -132,6 +135,9 @@ func (l *lifecycle) beat(ctx context.Context) (wait time.Duration, over bool) {
 	reg := l.registration()
 	req.BrokerID, req.BrokerEpoch = reg.BrokerID, l.epoch.Load()
 	req.CurrentMetadataOffset = l.offset()
+	for _, d := range l.failedDirs() {
+		req.OfflineLogDirs = append(req.OfflineLogDirs, d)
+	}
 	state := l.state.Load()
 	req.WantFence = state == stateStarting
 	select {

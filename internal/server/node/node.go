@@ -34,6 +34,7 @@ type Node struct {
 	log  *slog.Logger
 	reg  *obs.Registry
 	id   identity
+	fs   vfs.FS
 
 	lock    io.Closer // of a metadata directory that isn't a log dir
 	wire    *wire.Server
@@ -58,13 +59,19 @@ type Node struct {
 
 // Start makes a node and returns when it serves. On an error nothing is left running.
 func Start(ctx context.Context, cfg *config.Server, logs *obs.Logs) (*Node, error) {
+	return startOn(ctx, vfs.OS(), cfg, logs)
+}
+
+// startOn is Start with everything durable on fsys.
+func startOn(ctx context.Context, fsys vfs.FS, cfg *config.Server, logs *obs.Logs) (*Node, error) {
 	n := &Node{
+		fs:  fsys,
 		cfg: cfg, logs: logs, log: logs.Named("node"), reg: new(obs.Registry),
 		first: make(chan struct{}), incarnated: randomID(), fatal: make(chan error, 1),
 	}
 	n.image.Store(meta.Empty())
 	var err error
-	if n.id, err = identify(vfs.OS(), cfg); err != nil {
+	if n.id, err = identify(n.fs, cfg); err != nil {
 		return nil, err
 	}
 	if err = n.build(); err == nil {
@@ -86,7 +93,7 @@ func (n *Node) lockMetadata() error {
 	if n.broker != nil && slices.Contains(n.cfg.LogDirs, n.cfg.MetadataLogDir) {
 		return nil
 	}
-	lock, err := vfs.OS().Lock(filepath.Join(n.cfg.MetadataLogDir, ".lock"))
+	lock, err := n.fs.Lock(filepath.Join(n.cfg.MetadataLogDir, ".lock"))
 	if err != nil {
 		return fmt.Errorf("another process uses the metadata directory: %w", err)
 	}
@@ -157,7 +164,7 @@ func (n *Node) build() error {
 		return err
 	}
 	q := quorumConfig(n.cfg, n.id)
-	q.Logger = n.logs.Named("raft")
+	q.Logger, q.FS = n.logs.Named("raft"), n.fs
 	if err := n.lockMetadata(); err != nil {
 		return err
 	}
@@ -198,7 +205,7 @@ func (n *Node) buildBroker() error {
 	for _, l := range n.cfg.BrokerListeners {
 		c.Announced = c.Announced && n.cfg.Registers(l.Name)
 	}
-	c.Topic = n.topicConfig
+	c.Topic, c.FS = n.topicConfig, n.fs
 	c.Forward = n.channel
 	n.groups = n.buildGroups()
 	c.Groups = n.groups
@@ -210,6 +217,7 @@ func (n *Node) buildBroker() error {
 	n.life = newLifecycle(n.channel, n.logs.Named("lifecycle"))
 	n.life.registration = n.registration
 	n.life.offset = func() int64 { return n.broker.Image().Offset }
+	n.life.failedDirs = n.broker.OfflineDirs
 	n.life.heartbeat = millis(n.cfg.Scope, "broker.heartbeat.interval.ms")
 	n.life.session = millis(n.cfg.Scope, "broker.session.timeout.ms")
 	n.life.initial = millis(n.cfg.Scope, "initial.broker.registration.timeout.ms")
@@ -392,7 +400,7 @@ func (n *Node) registration() *kmsg.BrokerRegistrationRequest {
 		f.Name, f.MinSupportedVersion, f.MaxSupportedVersion = name, r.Min, r.Max
 		req.Features = append(req.Features, f)
 	}
-	for _, d := range n.id.dirs {
+	for _, d := range n.broker.OnlineDirs() {
 		req.LogDirs = append(req.LogDirs, d)
 	}
 	return req

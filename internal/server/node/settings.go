@@ -116,7 +116,7 @@ func alone(c *config.Server) bool {
 func brokerConfig(c *config.Server, id identity) broker.Config {
 	return broker.Config{
 		NodeID: meta.NodeID(c.NodeID), ClusterID: id.cluster, Rack: c.String("broker.rack"),
-		LogDirs: id.logDirs, DirIDs: id.dirs, Node: c,
+		LogDirs: id.logDirs, DirIDs: id.dirs, FailedDirs: id.failed, Node: c,
 		FetchMaxBytes:        int32(c.Int("fetch.max.bytes")),
 		FetchSessions:        orNone(c.Int("max.incremental.fetch.session.cache.slots")),
 		MaxRequestPartitions: int32(c.Int("max.request.partition.size.limit")),

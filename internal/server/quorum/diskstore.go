@@ -39,6 +39,7 @@ type diskStore struct {
 	log    *seglog.Log
 	logger *slog.Logger
 	now    func() time.Time
+	quit   <-chan struct{}
 	part   part
 	buf    []byte
 }
@@ -244,7 +245,9 @@ func (s *diskStore) visit(out *kraft.Loaded) error {
 
 // SaveElection implements Store.
 func (s *diskStore) SaveElection(e kraft.Election) error {
-	return vfs.WriteFile(s.fs, filepath.Join(s.dir, quorumStateFile), encodeElection(&e))
+	return s.patiently(func() error {
+		return vfs.WriteFile(s.fs, filepath.Join(s.dir, quorumStateFile), encodeElection(&e))
+	})
 }
 
 // Append implements Store.
@@ -253,14 +256,14 @@ func (s *diskStore) Append(batches []kraft.Batch) error {
 	s.buf = s.buf[:0]
 	for i := range batches {
 		if len(s.buf) > 0 && len(s.buf)+len(batches[i].Data) > maxAppendBytes {
-			if err := s.log.Append(now, s.buf); err != nil {
+			if err := s.patiently(func() error { return s.log.Append(now, s.buf) }); err != nil {
 				return err
 			}
 			s.buf = s.buf[:0]
 		}
 		s.buf = append(s.buf, batches[i].Data...)
 	}
-	err := s.log.Append(now, s.buf)
+	err := s.patiently(func() error { return s.log.Append(now, s.buf) })
 	if cap(s.buf) > maxAppendBytes {
 		s.buf = nil
 	}
@@ -268,10 +271,35 @@ func (s *diskStore) Append(batches []kraft.Batch) error {
 }
 
 // Sync implements Store.
-func (s *diskStore) Sync() error { return s.log.Flush() }
+func (s *diskStore) Sync() error { return s.patiently(s.log.Flush) }
 
 // Truncate implements Store.
 func (s *diskStore) Truncate(to kraft.Offset) error { return s.log.TruncateTo(to) }
+
+// patiently does again what failed for want of space or of file descriptors until there is some: until then
+// nothing can be decided, but what was decided stays in force, and what needs no decision goes on. A failed
+// sync is no such case: after it nobody knows what is on the disk.
+func (s *diskStore) patiently(fn func() error) error {
+	pause := 50 * time.Millisecond
+	for n := 0; ; n++ {
+		err := fn()
+		if err == nil && n > 0 {
+			s.logger.Info("the metadata log goes on")
+		}
+		if err == nil || errors.Is(err, seglog.ErrSync) || !vfs.Passing(err) {
+			return err
+		}
+		if n == 0 {
+			s.logger.Error("the metadata log waits: nothing can be changed until there is space", "error", err)
+		}
+		select {
+		case <-s.quit:
+			return err
+		case <-time.After(pause):
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
 
 // Read implements Store.
 func (s *diskStore) Read(from, bound kraft.Offset, limit int) ([]byte, error) {

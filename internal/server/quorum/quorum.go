@@ -30,6 +30,7 @@ type Quorum struct {
 
 	wake    chan struct{} // holds one: there is something in the inbox
 	done    chan struct{} // closed when the loop has ended
+	quit    chan struct{} // closed when the loop shall wait for nothing any more
 	started atomic.Bool
 
 	mu     sync.Mutex
@@ -97,6 +98,10 @@ func open(cfg Config, m Machine, store Store) (*Quorum, error) {
 	q := &Quorum{
 		cfg: cfg, store: store, pending: map[uint64]pendingAnswer{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		quit: make(chan struct{}),
+	}
+	if s, ok := store.(*diskStore); ok {
+		s.quit = q.quit
 	}
 	q.peers = newPeers(&q.cfg, func(in kraft.Input) { q.post(func(now time.Time) { q.engine.Step(now, in) }) })
 	q.engine, err = NewEngine(EngineConfig{
@@ -366,6 +371,7 @@ func (q *Quorum) Close(ctx context.Context) error {
 		q.stop = true
 		q.mu.Unlock()
 		q.signal()
+		close(q.quit)
 		<-q.done
 	}
 	q.peers.close()
