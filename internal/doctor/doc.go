@@ -117,6 +117,7 @@ func Run(ctx context.Context, o *Options) *Report {
 		x.folders()
 		x.volumes()
 		x.limits()
+		x.memory()
 	}
 	x.environment()
 	x.clock()

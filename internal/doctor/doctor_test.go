@@ -275,6 +275,11 @@ var machineIllnesses = map[string]illness{
 		}
 	}, Error,
 		"limits", "10 open files", "RLIMIT_NOFILE"},
+	"requests larger than memory": {conf("kalda.memory.limit", "100000000"), Warning, "limits", "are refused",
+		"socket.request.max.bytes"},
+	"a queue larger than memory": {func(p *patient) {
+		p.conf["kalda.memory.limit"], p.conf["queued.max.request.bytes"] = "300000000", "200000000"
+	}, Warning, "limits", "isn't room", "queued.max.request.bytes"},
 	"no time service": {func(p *patient) { p.host.Synced = func() (bool, error) { return false, nil } }, Info,
 		"clock",
 		"no time service", "system clock"},

@@ -46,6 +46,24 @@ func (x *examination) limits() {
 	}
 }
 
+// memory holds what requests may take against the memory limit.
+func (x *examination) memory() {
+	limit := x.cfg.Int64("kalda.memory.limit")
+	if limit <= 0 {
+		return
+	}
+	if n := x.cfg.Int64("queued.max.request.bytes"); n > limit/2 {
+		x.add(Warning, "limits", x.file("queued.max.request.bytes"), fmt.Sprintf("requests may take %s, and "+
+			"all memory is %s: there isn't room for both and the rest", size(uint64(n)), size(uint64(limit))),
+			"Remove it, for a quarter of kalda.memory.limit, or set it to at most half of that.")
+	}
+	if n := int64(x.cfg.Int("socket.request.max.bytes")); n > limit/2 {
+		x.add(Warning, "limits", x.file("socket.request.max.bytes"), fmt.Sprintf("it is %s, and requests of "+
+			"more than half of kalda.memory.limit (%s) are refused", size(uint64(n)), size(uint64(limit))),
+			"Raise kalda.memory.limit to twice the largest request, or lower socket.request.max.bytes.")
+	}
+}
+
 // maxAhead is how far a file's time may be ahead of the clock.
 const maxAhead = time.Minute
 
