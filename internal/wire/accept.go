@@ -57,8 +57,10 @@ func (s *Server) newConn(l *listener, nc *net.TCPConn, table *Table) *Conn {
 	if s.cfg.SendBuffer > 0 {
 		_ = nc.SetWriteBuffer(s.cfg.SendBuffer)
 	}
-	c := &Conn{ID: s.nextID.Add(1), Listener: l.Name, Principal: "User:ANONYMOUS", srv: s, table: table, nc: nc,
-		wake: make(chan struct{}, 1), req: new(Request)}
+	c := &Conn{
+		ID: s.nextID.Add(1), Listener: l.Name, Principal: "User:ANONYMOUS", srv: s, table: table, nc: nc,
+		wake: make(chan struct{}, 1), req: new(Request),
+	}
 	c.Local = nc.LocalAddr().(*net.TCPAddr).AddrPort()
 	c.Remote = nc.RemoteAddr().(*net.TCPAddr).AddrPort()
 	c.last.Store(time.Now().UnixMilli())

@@ -39,8 +39,10 @@ type listener struct {
 // backlog.
 func Listen(cfg Config) (*Server, error) {
 	cfg.fill()
-	s := &Server{cfg: cfg, listeners: map[string]*listener{}, conns: map[*Conn]struct{}{},
-		perIP: map[netip.Addr]int{}, perName: map[string]int{}, stop: make(chan struct{})}
+	s := &Server{
+		cfg: cfg, listeners: map[string]*listener{}, conns: map[*Conn]struct{}{},
+		perIP: map[netip.Addr]int{}, perName: map[string]int{}, stop: make(chan struct{}),
+	}
 	s.change.L = &s.mu
 	s.mem.limit = cfg.MaxRequestBytes
 	for _, l := range cfg.Listeners {

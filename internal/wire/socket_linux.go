@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"syscall"
@@ -30,7 +31,7 @@ func (c *Conn) sendFile(f FileRange) error {
 	if err == nil {
 		err = c.io.err
 	}
-	if err == syscall.EINVAL || err == syscall.ENOSYS { // a file system that can't
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOSYS) { // a file system that can't
 		return c.copyFile(f, c.io.off)
 	}
 	return err
@@ -45,13 +46,13 @@ func (c *Conn) sendReady(fd int) bool {
 		switch {
 		case n > 0:
 			c.io.off += n
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			c.progress()
 			return false
 		case err == nil:
 			c.io.err = fmt.Errorf("reading the log for a reply: %w", io.ErrUnexpectedEOF)
 			return true
-		case err != syscall.EINTR:
+		case !errors.Is(err, syscall.EINTR):
 			c.io.err = err
 			return true
 		}

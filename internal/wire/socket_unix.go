@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -52,10 +53,10 @@ func (c *Conn) readReady(fd uintptr) bool {
 		case n == 0:
 			c.io.err = io.EOF
 			return true
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			c.rest()
 			return false
-		case err != syscall.EINTR:
+		case !errors.Is(err, syscall.EINTR):
 			c.io.err = err
 			return true
 		}
@@ -82,10 +83,10 @@ func (c *Conn) writeReady(fd uintptr) bool {
 		switch {
 		case n > 0:
 			c.io.b = c.io.b[n:]
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			c.progress()
 			return false
-		case err != syscall.EINTR:
+		case !errors.Is(err, syscall.EINTR):
 			c.io.err = err
 			return true
 		}

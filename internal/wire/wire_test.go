@@ -155,7 +155,7 @@ type client struct {
 
 // frame makes a request with a header of version 1 or 2.
 func frame(key, version int16, corr int32, body []byte) []byte {
-	b := make([]byte, 4)
+	b := []byte{0, 0, 0, 0}
 	b = binary.BigEndian.AppendUint16(b, uint16(key))
 	b = binary.BigEndian.AppendUint16(b, uint16(version))
 	b = binary.BigEndian.AppendUint32(b, uint32(corr))
@@ -313,13 +313,17 @@ func TestBadInputCloses(t *testing.T) {
 		"key not here":    {frame(4, 0, 1, nil), "no API 4 of version 0"},
 		"unknown version": {frame(3, 14, 1, nil), "no API 3 of version 14"},
 		"Produce below 3": {frame(0, 2, 1, nil), "no API 0 of version 2"},
-		"client id lies": {append(size(12), 0, 3, 0, 0, 0, 0, 0, 1, 1, 0, 'x', 'x'),
-			"client id of 256 bytes"},
+		"client id lies": {
+			append(size(12), 0, 3, 0, 0, 0, 0, 0, 1, 1, 0, 'x', 'x'),
+			"client id of 256 bytes",
+		},
 		"header tags lie": {append(size(13), 0, 3, 0, 12, 0, 0, 0, 1, 0xff, 0xff, 1, 0, 200), "tagged fields"},
 		"truncated body":  {frame(3, 0, 1, []byte{0, 0, 0, 2, 0, 1, 'x'}), "body of Metadata can't be read"},
 		"absurd count":    {frame(3, 1, 1, []byte{0x7f, 0xff, 0xff, 0xff}), "body of Metadata can't be read"},
-		"absurd compact count": {frame(3, 12, 1, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}),
-			"body of Metadata can't be read"},
+		"absurd compact count": {
+			frame(3, 12, 1, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}),
+			"body of Metadata can't be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := start(t, Config{MaxFrame: 1 << 20})

@@ -144,7 +144,6 @@ type Sessions struct {
 	slots     int
 	rand      *rand.Rand
 	byID      map[int32]*Session
-	parts     int
 	evictions int64
 }
 
@@ -154,7 +153,7 @@ func NewSessions(slots int, seed uint64) *Sessions {
 	return &Sessions{slots: slots, rand: source, byID: make(map[int32]*Session)}
 }
 
-// Len, Partitions and Evictions are the cache's metrics.
+// Len is the number of sessions.
 func (c *Sessions) Len() int { return len(c.byID) }
 
 // Partitions is the number of partitions in all sessions, as of each one's last Begin or Create.

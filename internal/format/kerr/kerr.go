@@ -337,6 +337,7 @@ func (c Code) Retriable() bool {
 		InvalidShareSessionEpoch,
 		ShareSessionLimitReached:
 		return true
+	default:
+		return false
 	}
-	return false
 }

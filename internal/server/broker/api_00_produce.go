@@ -241,8 +241,7 @@ func isTail(b []byte) bool {
 
 func (q *produce) count(p *producePart) {
 	q.b.m.BytesRejected.Add(int64(len(p.records)))
-	switch p.code {
-	case kerr.UnknownServerError, kerr.KafkaStorageError:
+	if p.code == kerr.UnknownServerError || p.code == kerr.KafkaStorageError {
 		q.b.m.FailedProduce.Inc()
 	}
 }

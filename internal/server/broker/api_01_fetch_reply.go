@@ -184,8 +184,7 @@ func (q *fetch) appendPartTags(o *wire.Out, f *fetchPart, moved *[]int32) {
 		return
 	}
 	leader, epoch := int32(-1), int32(-1)
-	switch f.got.code {
-	case kerr.NotLeaderOrFollower, kerr.FencedLeaderEpoch:
+	if f.got.code == kerr.NotLeaderOrFollower || f.got.code == kerr.FencedLeaderEpoch {
 		leader, epoch = q.b.leaderOf(f.topic, f.id, f.n)
 	}
 	n := 0

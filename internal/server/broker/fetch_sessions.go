@@ -1,7 +1,8 @@
 package broker
 
 import (
-	"math/rand/v2"
+	"crypto/rand"
+	"encoding/binary"
 	"sync"
 	"time"
 
@@ -18,7 +19,9 @@ type sessions struct {
 }
 
 func (s *sessions) init(cfg *Config) {
-	s.c = replica.NewSessions(max(cfg.FetchSessions, 0), rand.Uint64())
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	s.c = replica.NewSessions(max(cfg.FetchSessions, 0), binary.NativeEndian.Uint64(seed[:]))
 	s.m = cfg.Metrics
 }
 

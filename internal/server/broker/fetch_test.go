@@ -339,12 +339,21 @@ func TestListOffsets(t *testing.T) {
 		code          kerr.Code
 		offset, stamp int64
 	}{
-		{"t", -1, 1, 0, 6, -1}, {"t", -2, 1, 0, 0, -1}, {"t", -3, 7, 0, 2, 3000}, {"t", -4, 8, 0, 0, -1},
+		{"t", -1, 1, 0, 6, -1},
+		{"t", -2, 1, 0, 0, -1},
+		{"t", -3, 7, 0, 2, 3000},
+		{"t", -4, 8, 0, 0, -1},
 		{"t", -5, 9, 0, -1, -1},
-		{"t", -6, 11, 0, -1, -1}, {"t", -3, 6, kerr.UnsupportedVersion, -1, -1},
+		{"t", -6, 11, 0, -1, -1},
+		{"t", -3, 6, kerr.UnsupportedVersion, -1, -1},
 		{"t", -7, 11, kerr.UnsupportedVersion, -1, -1},
-		{"t", 0, 5, 0, 0, 1000}, {"t", 1000, 5, 0, 0, 1000}, {"t", 1001, 5, 0, 2, 3000}, {"t", 3001, 5, 0, -1, -1},
-		{"empty", -1, 11, 0, 0, -1}, {"empty", -2, 11, 0, 0, -1}, {"empty", -3, 11, 0, -1, -1},
+		{"t", 0, 5, 0, 0, 1000},
+		{"t", 1000, 5, 0, 0, 1000},
+		{"t", 1001, 5, 0, 2, 3000},
+		{"t", 3001, 5, 0, -1, -1},
+		{"empty", -1, 11, 0, 0, -1},
+		{"empty", -2, 11, 0, 0, -1},
+		{"empty", -3, 11, 0, -1, -1},
 		{"empty", 5, 11, 0, -1, -1},
 		{"nope", -1, 5, kerr.UnknownTopicOrPartition, -1, -1},
 	} {
@@ -375,7 +384,7 @@ func TestInitProducerID(t *testing.T) {
 		t.Errorf("after a restart: %+v", resp)
 	}
 	req := kmsg.NewPtrInitProducerIDRequest()
-	req.TransactionalID = kmsg.StringPtr("tx")
+	req.TransactionalID = new("tx")
 	resp = do[*kmsg.InitProducerIDResponse](f.raw(), req, 4)
 	if kerr.Code(resp.ErrorCode) != kerr.TransactionalIDAuthorizationFailed {
 		t.Errorf("%v", kerr.Code(resp.ErrorCode))

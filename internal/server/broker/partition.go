@@ -57,7 +57,7 @@ type await struct {
 
 func (a await) compare(o batch.Offset) int { return cmp.Compare(a.offset, o) }
 
-// Topic, ID and Number tell which partition it is.
+// Topic is the topic's name.
 func (p *Partition) Topic() string { return p.topic }
 
 // ID is the topic's id.

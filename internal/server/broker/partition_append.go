@@ -67,6 +67,7 @@ func (p *Partition) reject(rej *batch.Reject) appended {
 	case kerr.InvalidRecord, kerr.InvalidTimestamp:
 		m.InvalidOffsetOrSequence.Inc()
 		a.logStart = p.log.StartOffset()
+	default:
 	}
 	return a
 }

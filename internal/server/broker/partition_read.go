@@ -23,11 +23,11 @@ func (p *Partition) ReadLocal(from batch.Offset, max int, dst []byte) ([]byte, e
 	}
 	rest := dst[at:]
 	for len(rest) > 0 {
-		if _, next, err := batch.Next(rest); err == nil {
-			rest = next
-		} else {
+		_, next, err := batch.Next(rest)
+		if err != nil {
 			break // cut off by max
 		}
+		rest = next
 	}
 	return slices.Delete(dst, len(dst)-len(rest), len(dst)), nil
 }

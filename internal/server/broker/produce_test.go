@@ -76,8 +76,10 @@ func TestProduceRefusals(t *testing.T) {
 		{"from the future", "t", 9, records(1, future), kerr.InvalidTimestamp},
 		{"no key where keys are due", "compacted", 9, nullKeys, kerr.InvalidRecord},
 		{"with a key", "compacted", 9, records(1), kerr.None},
-		{"transactional", "t", 9, records(1, idempotent(5, 0, 0), transactional),
-			kerr.TransactionalIDAuthorizationFailed},
+		{
+			"transactional", "t", 9, records(1, idempotent(5, 0, 0), transactional),
+			kerr.TransactionalIDAuthorizationFailed,
+		},
 		{"internal topic", "__consumer_offsets", 9, records(1), kerr.InvalidTopicException},
 		{"unknown topic", "nope", 9, records(1), kerr.UnknownTopicOrPartition},
 		{"unknown topic id", "nope", 13, records(1), kerr.UnknownTopicID},
@@ -110,7 +112,7 @@ func TestProduceWholeRequestRefusals(t *testing.T) {
 		t.Errorf("acks=2: %v", kerr.Code(p.ErrorCode))
 	}
 	req = produceTo("t", 0, -1, records(1))
-	req.TransactionID = kmsg.StringPtr("tx")
+	req.TransactionID = new("tx")
 	p = do[*kmsg.ProduceResponse](c, req, 9).Topics[0].Partitions[0]
 	if kerr.Code(p.ErrorCode) != kerr.TransactionalIDAuthorizationFailed {
 		t.Errorf("transactional id: %v", kerr.Code(p.ErrorCode))
