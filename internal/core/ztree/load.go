@@ -93,12 +93,11 @@ func (l *Loader) Finish(zxid Zxid) (*Tree, error) {
 	if t.root == nil {
 		return nil, fmt.Errorf("a snapshot without a root")
 	}
-	readOnly := []jute.ACL{{Perms: jute.PermRead, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
 	for _, path := range []string{systemPath, quotaPath, configPath} {
 		if lookup(t.root, path) == nil {
 			n := &node{mark: t.fresh(), acl: t.acls.open}
 			if path == configPath {
-				n.acl = t.acquire(readOnly)
+				n = t.newConfig()
 			}
 			t.insert(path, n)
 		}

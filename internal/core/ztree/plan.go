@@ -52,7 +52,7 @@ func (p *Planner) Prep(r *Request, zxid Zxid, now int64) *jute.Txn {
 			txn.Header.Type, txn.Body = jute.OpError, &jute.ErrorTxn{Err: code}
 		}
 	}
-	if p.t.cfg.Digest {
+	if p.t.cfg.Digest && txn.Header.Type != jute.OpError {
 		txn.Digest = &jute.TxnDigest{Version: jute.DigestVersion, Tree: p.digest}
 	}
 	return txn

@@ -47,9 +47,14 @@ func New(cfg Config) *Tree {
 	t.insert("", &node{mark: t.fresh(), acl: t.acls.open})
 	t.insert(systemPath, &node{mark: t.fresh(), acl: t.acls.open})
 	t.insert(quotaPath, &node{mark: t.fresh(), acl: t.acls.open})
-	readOnly := []jute.ACL{{Perms: jute.PermRead, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
-	t.insert(configPath, &node{mark: t.fresh(), acl: t.acquire(readOnly)})
+	t.insert(configPath, t.newConfig())
 	return t
+}
+
+// newConfig is /zookeeper/config: only a super user changes it, and its ACL's version is -1.
+func (t *Tree) newConfig() *node {
+	readOnly := []jute.ACL{{Perms: jute.PermRead, ID: jute.ID{Scheme: "world", ID: "anyone"}}}
+	return &node{mark: t.fresh(), aversion: -1, acl: t.acquire(readOnly)}
 }
 
 func newTree(cfg Config) *Tree {
