@@ -25,7 +25,8 @@ type Snapshot struct {
 	Last     *jute.Zxid                       // the last transaction, again, at the end; nil: left out
 }
 
-// Digest is the sum over a tree, and the transaction that it was taken after.
+// Digest is the sum over a tree, and the transaction that it was taken after. Apache writes zeros as long as
+// it has not applied a transaction since its start: a Zxid of 0 says that there is none.
 type Digest struct {
 	Zxid  jute.Zxid
 	Value uint64
