@@ -59,11 +59,11 @@ func ZooKeeperArgs(args []string, jvmFlags string) (*ZooKeeper, Warnings, error)
 	if len(args) < 2 || len(args) > 4 {
 		return nil, nil, errors.New("invalid number of arguments: port, dataDir, tickTime, maxClientCnxns")
 	}
-	text := ""
+	var text strings.Builder
 	for i, key := range []string{"clientPort", "dataDir", "tickTime", "maxClientCnxns"}[:len(args)] {
-		text += key + "=" + escapeProperty(args[i]) + "\n"
+		text.WriteString(key + "=" + escapeProperty(args[i]) + "\n")
 	}
-	return parseZooKeeper("", text, jvmFlags)
+	return parseZooKeeper("", text.String(), jvmFlags)
 }
 
 func escapeProperty(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }
@@ -73,8 +73,10 @@ func parseZooKeeper(path, text, jvmFlags string) (*ZooKeeper, Warnings, error) {
 	if err != nil {
 		return nil, nil, &Error{Path: path, Reason: err.Error()}
 	}
-	l := &zooLoader{ZooKeeper: &ZooKeeper{Path: path, values: map[string]string{}, given: map[string]string{}},
-		lines: map[string]int{}}
+	l := &zooLoader{
+		ZooKeeper: &ZooKeeper{Path: path, values: map[string]string{}, given: map[string]string{}},
+		lines:     map[string]int{},
+	}
 	for _, p := range list {
 		value := strings.TrimSpace(p.value)
 		l.given[p.key] = value
@@ -183,6 +185,7 @@ func (l *zooLoader) check() {
 			continue
 		}
 		switch k.Status {
+		case Acts:
 		case Later:
 			later = append(later, name)
 		case Nothing:

@@ -48,8 +48,8 @@ func ZooMarkdown() string {
 	var b strings.Builder
 	b.WriteString(zooIntro)
 	for _, s := range zooSections {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | type | default | range | act | what it does |\n|---|---|---|---|---|---|\n",
-			s.title)
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		b.WriteString("| key | type | default | range | act | what it does |\n|---|---|---|---|---|---|\n")
 		for i := range *s.table {
 			k := &(*s.table)[i]
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, strings.ToLower(typeName(k.Type)),

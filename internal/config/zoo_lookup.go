@@ -70,8 +70,10 @@ func zooBare(name string) bool {
 
 // zooForJava are properties that are about Java's logging and the like: not worth a word.
 func zooForJava(name string) bool {
-	for _, p := range []string{"log.", "root.logger", "console.", "tracelog.", "auditlog.", "jmx.", "client.",
-		"sasl.client", "server.principal", "disableAutoWatchReset", "clientCnxnSocket"} {
+	for _, p := range []string{
+		"log.", "root.logger", "console.", "tracelog.", "auditlog.", "jmx.", "client.",
+		"sasl.client", "server.principal", "disableAutoWatchReset", "clientCnxnSocket",
+	} {
 		if strings.HasPrefix(name, p) && ZooKey(name) == nil {
 			return true
 		}

@@ -52,6 +52,7 @@ func (t *tree) Node(_ string, n *jute.DataNode) error {
 	t.sum, t.last = n.Stat.Ctime, n.Stat.Mzxid
 	return nil
 }
+
 func (t *tree) Txn(e Entry) error {
 	if e.Zxid != t.last+1 || !bytes.Equal(e.Data, txn(e.Zxid, len(e.Data)-txnHeader)) {
 		return fmt.Errorf("%v after %v", e.Zxid, t.last)

@@ -44,6 +44,7 @@ type aclEntry struct {
 func (k *kept) Begin() SnapshotVisitor          { *k = kept{}; return k }
 func (k *kept) Loaded(info *SnapshotInfo) error { k.info = info; return nil }
 func (k *kept) Txn(e Entry) error               { k.txns = append(k.txns, bytes.Clone(e.Data)); return nil }
+
 func (k *kept) Session(id jute.SessionID, timeout int32) {
 	k.sessions = append(k.sessions, session{id, timeout})
 }

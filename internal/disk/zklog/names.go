@@ -77,8 +77,10 @@ func list(fsys vfs.FS, dir, prefix string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, file{name: e.Name(), path: filepath.Join(dir, e.Name()), zxid: zxid, suffix: suffix,
-			size: info.Size()})
+		out = append(out, file{
+			name: e.Name(), path: filepath.Join(dir, e.Name()), zxid: zxid, suffix: suffix,
+			size: info.Size(),
+		})
 	}
 	slices.SortStableFunc(out, func(a, b file) int { return cmp.Compare(a.zxid, b.zxid) })
 	return out, nil

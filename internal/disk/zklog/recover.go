@@ -156,9 +156,9 @@ func (s *Store) dropEmpty() error {
 		return err
 	}
 	data, err := w.frame(headerSize)
-	w.f.Close()
-	if err != nil || data != nil {
-		return nil // what is wrong with a file was found by the reader, if it matters
+	empty := data == nil && err == nil // what is wrong with a file was found by the reader, if it matters
+	if err := w.f.Close(); err != nil || !empty {
+		return err
 	}
 	return s.cutTail(f, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/jute"
@@ -92,13 +93,13 @@ func (s *Store) Snapshots() ([]SnapshotFile, error) {
 		return nil, err
 	}
 	var out []SnapshotFile
-	for i := len(files) - 1; i >= 0; i-- {
-		whole, err := looksWhole(s.fs, files[i])
+	for _, f := range slices.Backward(files) {
+		whole, err := looksWhole(s.fs, f)
 		if err != nil {
 			return nil, err
 		}
 		if whole {
-			out = append(out, SnapshotFile{files[i].path, files[i].zxid, files[i].size})
+			out = append(out, SnapshotFile{f.path, f.zxid, f.size})
 		}
 	}
 	return out, nil

@@ -45,8 +45,10 @@ func TestStream_Malformed(t *testing.T) {
 			t.Errorf("%d bytes of %d pass", n, len(c))
 		}
 	}
-	for _, bad := range [][]byte{nil, []byte("\x00\x00\x00\x04abcd"), append(bytes.Clone(c[:16]), 0xff, 0xff, 0xff, 0xff),
-		append(bytes.Clone(c[:16]), 0x7f, 0xff, 0xff, 0xff, 1)} {
+	for _, bad := range [][]byte{
+		nil, []byte("\x00\x00\x00\x04abcd"), append(bytes.Clone(c[:16]), 0xff, 0xff, 0xff, 0xff),
+		append(bytes.Clone(c[:16]), 0x7f, 0xff, 0xff, 0xff, 1),
+	} {
 		if _, err := io.ReadAll(NewReader(bytes.NewReader(bad))); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%x: %v", bad, err)
 		}
