@@ -42,29 +42,20 @@ type Conn struct {
 	timer    *time.Timer
 	io       ioState
 
-	wake   chan struct{}
-	parked atomic.Bool
-	woken  atomic.Bool
-	dead   atomic.Bool
-	last   atomic.Int64 // unix ms of the last bytes in or out
-	partly atomic.Bool  // holds part of a frame
-	owing  atomic.Bool  // writes a long reply
-}
+	deaf bool     // the client sends no more
+	gone bool     // the waiting request is given up
+	held *Request // the waiting one
 
-// Wake makes the parked request's resume run. See Request.Park.
-func (c *Conn) Wake() {
-	c.woken.Store(true)
-	c.signal()
-}
-
-// signal gets the goroutine out of await to look again.
-func (c *Conn) signal() {
-	if c.parked.Load() {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
-	}
+	wake      chan struct{}
+	turn      atomic.Int32
+	listening atomic.Bool // blocks in a read although a request waits
+	waiting   atomic.Bool // a request waits for its answer
+	parked    atomic.Bool // the goroutine waits for wake
+	woken     atomic.Bool
+	dead      atomic.Bool
+	last      atomic.Int64 // unix ms of the last bytes in or out
+	partly    atomic.Bool  // holds part of a frame
+	owing     atomic.Bool  // writes a long reply
 }
 
 // Table is what this connection's listener serves.
@@ -76,14 +67,14 @@ func (c *Conn) kill() {
 		_ = c.nc.CloseRead()
 		_ = c.nc.CloseWrite()
 	}
-	c.signal()
+	c.signal() // a read has ended by now
 	c.srv.mem.poke()
 }
 
 // alarm wakes the connection after d.
 func (c *Conn) alarm(d time.Duration) {
 	if c.timer == nil {
-		c.timer = time.AfterFunc(d, c.Wake)
+		c.timer = time.AfterFunc(d, c.Resume)
 		return
 	}
 	c.timer.Reset(d)
@@ -156,6 +147,9 @@ func (c *Conn) fill() error {
 	}
 	n, err := c.read()
 	if err != nil {
+		if c.kicked(err) {
+			err = nil
+		}
 		return err
 	}
 	c.w += n
@@ -261,7 +255,7 @@ func (c *Conn) drop() {
 
 // rest is called before the goroutine waits: whatever can be small becomes small.
 func (c *Conn) rest() {
-	if c.box != nil && len(c.out.B) == 0 {
+	if !c.listening.Load() && c.box != nil && len(c.out.B) == 0 { // else it is for who replies
 		c.giveOut()
 	}
 	if c.in == nil {

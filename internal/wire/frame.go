@@ -3,14 +3,13 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/kalda/kalda/internal/format/kerr"
 )
 
 // process handles every whole request in the buffer. False: close once what was written is out.
 func (c *Conn) process() bool {
-	for {
+	for c.in != nil {
 		b := c.in.b[c.r:c.w]
 		c.need = 0
 		if len(b) < 4 {
@@ -33,10 +32,8 @@ func (c *Conn) process() bool {
 				return false
 			}
 		}
-		if c.in == nil {
-			return true
-		}
 	}
+	return true
 }
 
 func (c *Conn) bad(reason string) bool {
@@ -65,7 +62,7 @@ func (c *Conn) handle(frame []byte) bool {
 	if len(r.Body) > most {
 		return c.bad(fmt.Sprintf("body of %d bytes for API %d (at most %d)", len(r.Body), r.Key, most))
 	}
-	if !c.reserve(r.Key) {
+	if !c.reserve(r.Key, true) {
 		return false
 	}
 	r.Received = c.now
@@ -81,9 +78,6 @@ func (c *Conn) handle(frame []byte) bool {
 		return false
 	}
 	c.returned()
-	m := &c.srv.cfg.Metrics.Requests[r.Key]
-	m.Count.Inc()
-	m.Total.ObserveDuration(time.Since(c.now))
 	return c.failure == ""
 }
 
@@ -125,6 +119,7 @@ func (c *Conn) parseHeader(r *Request, b []byte) string {
 func (c *Conn) refuseApiVersions(r *Request) {
 	row := c.table.apis[keyApiVersions].row()
 	r.Version = 0
+	r.Received = c.now
 	r.resume = nil
 	r.state.Store(pending)
 	o := r.Begin()
@@ -154,62 +149,4 @@ func SkipTags(b []byte) (rest []byte, ok bool) {
 		b = b[k+l+int(size):]
 	}
 	return b, true
-}
-
-// await writes what is due and waits until r is answered. False: the connection is gone.
-func (c *Conn) await(r *Request) bool {
-	resumed := r.resume != nil
-	if r.state.CompareAndSwap(pending, flushing) { // else the answer is being written behind those before it
-		if c.flush() != nil {
-			c.dead.Store(true)
-		}
-		c.rest()
-		r.state.CompareAndSwap(flushing, pending)
-	}
-	for r.state.Load() != done {
-		c.parked.Store(true)
-		if r.state.Load() != done && !c.woken.Load() && !c.dead.Load() {
-			<-c.wake
-		}
-		c.parked.Store(false)
-		woken := c.woken.Swap(false)
-		switch {
-		case c.dead.Load():
-			c.giveUp(r, resumed)
-			return false
-		case resumed && woken && c.reserve(r.Key):
-			r.resume(r)
-			if r.state.Load() != done {
-				c.repay()
-			}
-		}
-	}
-	if resumed && c.timer != nil {
-		c.timer.Stop()
-	}
-	if len(r.late.B) > 0 {
-		if c.box == nil {
-			c.takeOut()
-		}
-		c.out.take(&r.late)
-	}
-	return !c.dead.Load()
-}
-
-// giveUp abandons r, after the answer that somebody may be writing right now.
-func (c *Conn) giveUp(r *Request, resumed bool) {
-	if resumed {
-		r.resume(r)
-	}
-	if r.state.CompareAndSwap(pending, abandoned) {
-		return
-	}
-	for r.state.Load() == replying {
-		c.parked.Store(true)
-		if r.state.Load() == replying {
-			<-c.wake
-		}
-		c.parked.Store(false)
-	}
-	r.late.drop()
 }

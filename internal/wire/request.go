@@ -160,15 +160,25 @@ func (r *Request) Close(reason string) {
 	}
 }
 
+// finish ends the request, whose answer is complete. After it, r may be in use for another one.
 func (r *Request) finish() {
 	c := r.Conn
+	m := &c.srv.cfg.Metrics.Requests[r.Key]
+	m.Count.Inc()
+	m.Total.ObserveDuration(time.Since(r.Received))
+	left := c.listening.Load() && (c.failure != "" || len(c.out.B) > 0 && !c.direct())
+	c.waiting.Store(false)
 	r.state.Store(done)
-	c.signal()
+	if left {
+		c.kick()
+	} else {
+		c.signal()
+	}
 }
 
-// Park keeps the request unanswered: the connection goroutine calls resume after Wake was called or until has
-// come (zero: never), until the request is answered. Serve and resume run on the same goroutine, so what they
-// share needs no lock. When Gone, resume must let go of what it holds and return.
+// Park keeps the request unanswered: resume is called when Wake or Resume was called or until has come (zero:
+// never), until the request is answered. Serve and resume never run at the same time, so what they share
+// needs no lock. When Gone, resume must let go of what it holds and return.
 func (r *Request) Park(until time.Time, resume func(*Request)) {
 	r.resume = resume
 	if !until.IsZero() {
@@ -176,9 +186,9 @@ func (r *Request) Park(until time.Time, resume func(*Request)) {
 	}
 }
 
-// Waker wakes a parked request's connection. It may be called from any goroutine, also too late or too often:
-// resume must check what it waited for.
+// Waker is what wakes or resumes a parked request. It may be called from any goroutine, also too late or too
+// often: resume must check what it waited for.
 func (r *Request) Waker() *Conn { return r.Conn }
 
-// Gone tells that nobody waits for the answer any more: the connection is closed or closing.
-func (r *Request) Gone() bool { return r.Conn.dead.Load() }
+// Gone tells resume that nobody waits for the answer any more: the connection is closed or closing.
+func (r *Request) Gone() bool { return r.Conn.gone }

@@ -30,9 +30,9 @@ func (s *Server) note(key int16, n int) {
 	}
 }
 
-// reserve takes memory for the reply of a wordy API, as much as they took of late. False: the connection died
-// while it waited.
-func (c *Conn) reserve(key int16) bool {
+// reserve takes memory for the reply of a wordy API, as much as they took of late. False: there isn't enough,
+// or the connection died while it waited for it.
+func (c *Conn) reserve(key int16, wait bool) bool {
 	if c.reply > 0 || c.table.vital || !wordy(key) {
 		return true
 	}
@@ -41,7 +41,7 @@ func (c *Conn) reserve(key int16) bool {
 		return true
 	}
 	n = max(n, smallReply)
-	if !c.srv.mem.take(c, n) {
+	if wait && !c.srv.mem.take(c, n) || !wait && !c.srv.mem.try(n) {
 		return false
 	}
 	c.reply = n

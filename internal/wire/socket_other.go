@@ -29,6 +29,8 @@ func (c *Conn) write(b []byte, _ bool) error {
 	return err
 }
 
+func (c *Conn) tryWrite([]byte) int { return 0 }
+
 func (c *Conn) sendFile(f FileRange) error { return c.copyFile(f, 0) }
 
 func setBacklog(*net.TCPListener, int) error { return nil }

@@ -19,6 +19,11 @@ type ioState struct {
 	more            bool   // more follows at once: don't send a short packet
 	file            FileRange
 	off             int
+
+	// For tryWrite, which isn't called by the connection's goroutine, which may be reading.
+	onTry func(fd uintptr) bool
+	try   []byte
+	tried int
 }
 
 func (c *Conn) initIO() error {
@@ -29,6 +34,7 @@ func (c *Conn) initIO() error {
 	c.raw = raw
 	c.io.onRead = c.readReady
 	c.io.onWrite = c.writeReady
+	c.io.onTry = c.tryReady
 	return nil
 }
 
@@ -91,6 +97,20 @@ func (c *Conn) writeReady(fd uintptr) bool {
 			return true
 		}
 	}
+	return true
+}
+
+// tryWrite writes what the socket takes at once.
+func (c *Conn) tryWrite(b []byte) int {
+	c.io.try, c.io.tried = b, 0
+	_ = c.raw.Write(c.io.onTry) // if it fails, so will the goroutine's own write
+	c.io.try = nil
+	return c.io.tried
+}
+
+func (c *Conn) tryReady(fd uintptr) bool {
+	n, _ := writeNow(int(fd), c.io.try)
+	c.io.tried = max(n, 0)
 	return true
 }
 

@@ -221,6 +221,9 @@ func (q *produce) append(p *producePart, now int64) {
 	}
 	all := q.acks == -1
 	p.appended = p.part.AppendClient(v, all, now)
+	if p.reader != nil {
+		p.reader.Resume()
+	}
 	p.records = nil
 	if p.code != kerr.None {
 		return

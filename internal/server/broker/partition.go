@@ -12,6 +12,7 @@ import (
 	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
+	"github.com/kalda/kalda/internal/wire"
 )
 
 // Partition is one partition that this node hosts.
@@ -120,7 +121,7 @@ func (p *Partition) lead(r *role, old *role) {
 		r.epochStart = old.epochStart
 	}
 	p.role.Store(r)
-	p.advance(0)
+	wake(p.advance(0))
 }
 
 // setRole takes what metadata says. It reports whether leadership began or ended.
@@ -151,9 +152,9 @@ func (p *Partition) release(code kerr.Code) {
 	p.waits.wakeAll()
 }
 
-// advance moves the high watermark to where the in-sync replicas are, and wakes whoever waited for it; bytes
-// is how much more there is to read. Under mu, leading.
-func (p *Partition) advance(bytes int) {
+// advance moves the high watermark to where the in-sync replicas are, and wakes whoever waited for it, but
+// for one fetch (see waiters.wake); bytes is how much more there is to read. Under mu, leading.
+func (p *Partition) advance(bytes int) (resume *wire.Conn) {
 	r := p.role.Load()
 	end := p.log.EndOffset()
 	if len(r.ISR) > 1 {
@@ -164,14 +165,14 @@ func (p *Partition) advance(bytes int) {
 		}
 	}
 	if end <= p.HW() || len(r.ISR) < p.minISR(r) {
-		return
+		return nil
 	}
 	p.hw.Store(int64(end))
 	p.stable()
 	if len(p.awaits) > 0 {
 		p.fireAwaits(end)
 	}
-	p.waits.wake(bytes)
+	return p.waits.wake(bytes)
 }
 
 func (p *Partition) fireAwaits(end batch.Offset) {
@@ -216,5 +217,5 @@ func (p *Partition) followed(id meta.NodeID, end batch.Offset) {
 		p.followers = make(map[meta.NodeID]batch.Offset, len(r.Replicas))
 	}
 	p.followers[id] = end
-	p.advance(1)
+	wake(p.advance(1))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
+	"github.com/kalda/kalda/internal/wire"
 )
 
 // appended is the outcome of one append.
@@ -18,6 +19,7 @@ type appended struct {
 	logStart batch.Offset
 	message  string
 	faults   []batch.RecordError
+	reader   *wire.Conn // to be resumed, if there is one: there is something to read
 }
 
 func refused(code kerr.Code) appended { return appended{code: code, base: -1, time: -1, logStart: -1} }
@@ -104,8 +106,10 @@ func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
 	if v.ProducerID() >= 0 {
 		p.noteProducer(v)
 	}
-	p.advance(len(v))
-	return p.at(base, v)
+	reader := p.advance(len(v))
+	a := p.at(base, v)
+	a.reader = reader
+	return a
 }
 
 func (p *Partition) at(base batch.Offset, v batch.View) appended {
@@ -137,5 +141,6 @@ func (p *Partition) AppendLocal(b []byte) (base batch.Offset, code kerr.Code) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := p.appendLocked(batch.View(b), true, p.b.cfg.Now().UnixMilli())
+	wake(a.reader)
 	return a.base, a.code
 }
