@@ -48,7 +48,8 @@ compat: ## every client, Apache's tools, and the disk both ways (needs java, mvn
 compat-smoke: ## Apache's own tools alone, under three minutes (needs java and mvn)
 	test/compat/run smoke
 
-faults: build ## a node under its memory limit: floods, silent peers, slow readers (five minutes)
+faults: build ## crashes after every file operation, damage everywhere; a node under its memory limit (five minutes)
+	KALDA_FAULTS=12 $(GO) test -count=1 -timeout 5m -run Faults ./internal/server/node
 	$(GO) run ./test/faults/memory -kalda bin/kalda
 
 bench: ## microbenchmarks, in benchstat's format; beside Apache: bench/side-by-side.sh

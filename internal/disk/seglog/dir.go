@@ -245,7 +245,7 @@ func (l *Log) openFound(rp batch.Offset, known bool) error {
 		return err
 	}
 	if none := [16]byte{}; id != none && l.spec.ID != none && id != l.spec.ID {
-		return fmt.Errorf("%w: %x, not %x", ErrTopicID, id, l.spec.ID)
+		return fmt.Errorf("%s: %w: %x, not %x", l.file(filePartition), ErrTopicID, id, l.spec.ID)
 	} else if l.spec.ID == none {
 		l.spec.ID = id
 	}

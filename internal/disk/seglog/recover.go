@@ -29,6 +29,10 @@ func (c *scan) take(b *header) bool {
 	}
 	if b.base > c.end && c.end > 0 {
 		c.gapPos, c.gapEnd = b.pos, c.end
+		if !c.l.cfg.Load().Compact {
+			c.l.dir.warn("offsets jump in the log: a batch's base offset may be damaged, which no checksum covers",
+				"file", c.s.name(suffixLog), "position", b.pos, "from", c.end, "to", b.base)
+		}
 	}
 	c.s.note(b, c.l.cfg.Load().IndexIntervalBytes)
 	if b.epoch > c.l.epochs.latest() {

@@ -179,8 +179,8 @@ func (b *Broker) reopen(d *logDir, s seglog.Spec) *seglog.Log {
 	if err != nil || id == s.ID || id == [16]byte{} {
 		return nil
 	}
-	b.log.Warn("putting the log of an older topic of that name aside", "path", d.path, "topic", s.Topic,
-		"partition", s.Partition)
+	b.log.Warn("putting the log of an older topic of that name aside", "path", d.path, "log",
+		fmt.Sprintf("%s-%d", s.Topic, s.Partition), "id", fmt.Sprintf("%x", id))
 	if err := d.SetAside(s.Topic, s.Partition); err != nil {
 		b.log.Error("a log can't be put aside", "error", err)
 		return nil

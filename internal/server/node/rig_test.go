@@ -85,7 +85,9 @@ func (r *rig) end() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	return r.n.Stop(ctx)
+	n := r.n
+	r.n = nil
+	return n.Stop(ctx)
 }
 
 // kill lets the node go without its disk hearing of it.

@@ -131,7 +131,10 @@ func (s *diskStore) Load() (kraft.Loaded, error) {
 	if err := s.visit(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.dir, err)
 	}
-	return out, loadHead(s, &out)
+	if err := loadHead(s, &out); err != nil {
+		return out, fmt.Errorf("%s: %w", s.path(newest(out.Log.Snapshots)), err)
+	}
+	return out, nil
 }
 
 // list finds the finished snapshots, but not the one at 0-0.

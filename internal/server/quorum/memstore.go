@@ -80,10 +80,7 @@ func (s *MemStore) Load() (kraft.Loaded, error) {
 
 // loadHead adds what the newest snapshot, else the one at 0-0, says of voters and kraft.version.
 func loadHead(s Store, out *kraft.Loaded) error {
-	id := kraft.SnapshotID{}
-	if n := len(out.Log.Snapshots); n > 0 {
-		id = out.Log.Snapshots[n-1]
-	}
+	id := newest(out.Log.Snapshots)
 	f, err := s.Open(id)
 	if err == errNoSnapshot && id == (kraft.SnapshotID{}) {
 		return nil
@@ -95,6 +92,14 @@ func loadHead(s Store, out *kraft.Loaded) error {
 	h, err := readSnapshot(f, id, anything)
 	out.Control = append(h.controls(), out.Control...)
 	return err
+}
+
+// newest is the last of the snapshots; without any, the one at 0-0.
+func newest(ids []kraft.SnapshotID) (id kraft.SnapshotID) {
+	if n := len(ids); n > 0 {
+		id = ids[n-1]
+	}
+	return id
 }
 
 func sortedIDs[V any](m map[kraft.SnapshotID]V) []kraft.SnapshotID {
