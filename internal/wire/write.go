@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -72,7 +73,7 @@ func (c *Conn) copyFile(f FileRange, off int) error {
 		p := b.b[:min(f.Len()-off, len(b.b))]
 		n, err := f.ReadAt(p, int64(off))
 		if n < len(p) {
-			if err == nil || err == io.EOF {
+			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 			return fmt.Errorf("reading the log for a reply: %w", err)
