@@ -7,9 +7,6 @@ type MultiHeader struct {
 	Err  Code
 }
 
-// multiHeaderSize is its length.
-const multiHeaderSize = 9
-
 // Append adds the header.
 func (h *MultiHeader) Append(dst []byte) []byte {
 	return AppendInt(AppendBool(AppendInt(dst, int32(h.Type)), h.Done), int32(h.Err))
