@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
@@ -33,6 +34,14 @@ func (env *Env) connect(k kind, bootstrap string, p props, own ...kgo.Opt) (*kgo
 	if err != nil {
 		return nil, err
 	}
+	backoff, err := backoffOf(p)
+	if err != nil {
+		return nil, err
+	}
+	hook, err := env.onConnect(p)
+	if err != nil {
+		return nil, err
+	}
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(seeds...),
 		kgo.DisableClientMetrics(),
@@ -40,7 +49,7 @@ func (env *Env) connect(k kind, bootstrap string, p props, own ...kgo.Opt) (*kgo
 		kgo.RequestRetries(1 << 20),
 		kgo.RetryBackoffFn(backoff),
 		kgo.SoftwareNameAndVersion("kalda", KafkaVersion),
-		kgo.WithHooks(&dialWarning{env: env}),
+		kgo.WithHooks(hook),
 	}
 	secure, err := securityOpts(p)
 	if err != nil {
@@ -55,8 +64,13 @@ func (env *Env) connect(k kind, bootstrap string, p props, own ...kgo.Opt) (*kgo
 	return kgo.NewClient(opts...)
 }
 
-func backoff(tries int) time.Duration {
-	return min(time.Second, 50*time.Millisecond<<min(tries, 5))
+// backoffOf is how long to wait before a request is repeated: longer each time.
+func backoffOf(p props) (func(tries int) time.Duration, error) {
+	first, err1 := p.millis("retry.backoff.ms", 100*time.Millisecond)
+	most, err2 := p.millis("retry.backoff.max.ms", time.Second)
+	return func(tries int) time.Duration {
+		return min(max(most, first), first<<min(max(tries-1, 0), 10))
+	}, firstOf(err1, err2)
 }
 
 // apiContext bounds one command by default.api.timeout.ms.
@@ -98,16 +112,45 @@ func seedBrokers(bootstrap string) ([]string, error) {
 	return nil, fmt.Errorf("No resolvable bootstrap urls given in bootstrap.servers")
 }
 
-// dialWarning says once per tool run and a second that a broker does not answer.
-type dialWarning struct {
-	env  *Env
-	last atomic.Int64
+// dialed looks at connections: it says once a second that a broker does not answer, and sizes the buffers of
+// the sockets of those that do.
+type dialed struct {
+	env           *Env
+	last          atomic.Int64
+	read, written int // bytes; 0: as the system has them
+}
+
+func (env *Env) onConnect(p props) (*dialed, error) {
+	written, err1 := p.number("send.buffer.bytes", 0)
+	read, err2 := p.number("receive.buffer.bytes", 0)
+	return &dialed{env: env, read: int(max(read, 0)), written: int(max(written, 0))}, firstOf(err1, err2)
+}
+
+// size sets the buffers of a socket. A system that refuses keeps its own.
+func (d *dialed) size(conn net.Conn) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	socket, ok := conn.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	if d.read > 0 {
+		_ = socket.SetReadBuffer(d.read)
+	}
+	if d.written > 0 {
+		_ = socket.SetWriteBuffer(d.written)
+	}
 }
 
 // OnBrokerConnect implements kgo.HookBrokerConnect.
-func (d *dialWarning) OnBrokerConnect(b kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+func (d *dialed) OnBrokerConnect(b kgo.BrokerMetadata, _ time.Duration, conn net.Conn, err error) {
 	now := time.Now().Unix()
-	if err == nil || d.last.Swap(now) == now {
+	if err == nil {
+		d.size(conn)
+		return
+	}
+	if d.last.Swap(now) == now {
 		return
 	}
 	fmt.Fprintf(d.env.Err, "WARN Connection to node %d (%s) could not be established. Node may not be "+

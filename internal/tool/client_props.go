@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -82,8 +83,9 @@ func (p props) common(key string) (o kgo.Opt, known bool, err error) {
 		return duration(p, key, func(d time.Duration) kgo.Opt {
 			return kgo.RequestTimeoutOverhead(min(max(d, 100*time.Millisecond), 15*time.Minute))
 		})
-	case "bootstrap.servers", "security.protocol", "default.api.timeout.ms":
-		return nil, true, nil
+	case "bootstrap.servers", "security.protocol", "default.api.timeout.ms", "retry.backoff.ms",
+		"retry.backoff.max.ms", "send.buffer.bytes", "receive.buffer.bytes":
+		return nil, true, nil // connect reads them
 	}
 	return nil, strings.HasPrefix(key, "ssl.") || strings.HasPrefix(key, "sasl."), nil
 }
@@ -120,9 +122,10 @@ func (p props) producer(key string) (o kgo.Opt, known bool, err error) {
 		return duration(p, key, kgo.RecordDeliveryTimeout)
 	case "transaction.timeout.ms":
 		return duration(p, key, kgo.TransactionTimeout)
-	case "key.serializer", "value.serializer", "max.block.ms", "retry.backoff.ms", "retry.backoff.max.ms",
-		"send.buffer.bytes", "receive.buffer.bytes", "max.request.size":
-		return nil, true, nil
+	case "max.block.ms", "max.request.size":
+		return nil, true, nil // sender reads them
+	case "key.serializer", "value.serializer":
+		return nil, isOne(v, "StringSerializer", "ByteArraySerializer"), nil // what is sent are the line's bytes
 	}
 	return nil, false, nil
 }
@@ -178,14 +181,29 @@ func (p props) consumer(key string) (o kgo.Opt, known bool, err error) {
 		return number(p, key, kgo.FetchMaxPartitionBytes)
 	case "client.rack":
 		return kgo.Rack(p[key]), true, nil
+	case "check.crcs":
+		on, err := p.truth(key, true)
+		if err != nil || on {
+			return nil, true, err
+		}
+		return kgo.DisableFetchCRCValidation(), true, nil
 	case "group.id", "auto.offset.reset", "enable.auto.commit", "auto.commit.interval.ms", "session.timeout.ms",
-		"heartbeat.interval.ms", "max.poll.interval.ms", "group.instance.id", "group.protocol",
-		"partition.assignment.strategy", "key.deserializer", "value.deserializer", "max.poll.records",
-		"receive.buffer.bytes", "send.buffer.bytes", "check.crcs", "exclude.internal.topics",
-		"retry.backoff.ms", "retry.backoff.max.ms", "allow.auto.create.topics":
-		return nil, true, nil
+		"heartbeat.interval.ms", "max.poll.interval.ms", "group.instance.id", "partition.assignment.strategy",
+		"max.poll.records", "allow.auto.create.topics":
+		return nil, true, nil // groupOpts and the tools read them
+	case "group.protocol":
+		return nil, strings.EqualFold(p[key], "classic"), nil // the client speaks no other
+	case "exclude.internal.topics":
+		return nil, p[key] == "true", nil
+	case "key.deserializer", "value.deserializer":
+		return nil, isOne(p[key], "StringDeserializer", "ByteArrayDeserializer"), nil // formatters decode
 	}
 	return nil, false, nil
+}
+
+// isOne says whether a class, its package left out, is among the names.
+func isOne(class string, names ...string) bool {
+	return slices.Contains(names, class[strings.LastIndex(class, ".")+1:])
 }
 
 // groupOpts maps the keys that only act for a consumer in a group: the client refuses them without one.

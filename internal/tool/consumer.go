@@ -86,6 +86,7 @@ type consumption struct {
 	formatter formatter
 	lenient   bool
 	limit     int           // records; -1 without limit
+	most      int           // records a poll: max.poll.records
 	timeout   time.Duration // 0 without
 	quit      <-chan os.Signal
 	count     int
@@ -112,12 +113,17 @@ func (env *Env) consumeLines(o *opt.Options) (int, error) {
 	if err != nil {
 		return 1, err
 	}
+	most, err := p.number("max.poll.records", 500)
+	if err != nil {
+		return 1, err
+	}
 	client, err := env.connect(consumerClient, strings.Join(o.All("bootstrap-server"), ","), p, own...)
 	if err != nil {
 		return 1, fmt.Errorf("Failed to create new KafkaConsumer\n%w", err)
 	}
 	c := &consumption{Env: env, client: client, out: bufio.NewWriterSize(env.Out, 64<<10), formatter: f,
-		lenient: o.Has("skip-message-on-error"), limit: limit, timeout: time.Duration(timeout) * time.Millisecond}
+		lenient: o.Has("skip-message-on-error"), limit: limit, most: int(max(most, 1)),
+		timeout: time.Duration(timeout) * time.Millisecond}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -279,7 +285,12 @@ func whereFrom(o *opt.Options, p props, group string) ([]kgo.Opt, error) {
 		return append(opts, kgo.ConsumeRegex(), kgo.ConsumeTopics("^(?:"+pattern+")$")), nil
 	}
 	topic, err := o.One("topic")
-	return append(opts, kgo.AllowAutoTopicCreation(), kgo.ConsumeTopics(topic)), err
+	if create, wrong := p.truth("allow.auto.create.topics", true); wrong != nil {
+		return nil, wrong
+	} else if create {
+		opts = append(opts, kgo.AllowAutoTopicCreation())
+	}
+	return append(opts, kgo.ConsumeTopics(topic)), err
 }
 
 func startOffset(o *opt.Options, p props) (kgo.Offset, error) {
@@ -341,7 +352,7 @@ func (c *consumption) loop(ctx context.Context) int {
 		if c.timeout > 0 {
 			poll, cancel = context.WithTimeout(ctx, c.timeout)
 		}
-		most := 500
+		most := c.most
 		if c.limit > 0 {
 			most = min(most, c.limit-c.count)
 		}

@@ -108,6 +108,8 @@ func exception(code int16) string {
 		return prefix + "UnsupportedForMessageFormatException"
 	case 44:
 		return prefix + "PolicyViolationException"
+	case 56:
+		return prefix + "KafkaStorageException"
 	case 68:
 		return prefix + "GroupNotEmptyException"
 	}

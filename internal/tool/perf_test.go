@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kalda/kalda/internal/tool/opt"
 )
@@ -181,5 +182,55 @@ func TestPerfRefusals(t *testing.T) {
 		if code != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %q, want %q", line, code, errs, want)
 		}
+	}
+}
+
+// Settings that cannot act are named, once; those that act are not.
+func TestIdleSettings(t *testing.T) {
+	var errs bytes.Buffer
+	env := &Env{Err: &errs}
+	for _, c := range []struct {
+		k    kind
+		p    props
+		want string
+	}{
+		{consumerClient, props{"group.protocol": "consumer", "max.poll.records": "10", "check.crcs": "false",
+			"receive.buffer.bytes": "65536", "exclude.internal.topics": "false"},
+			"WARN These configurations do nothing here: exclude.internal.topics, group.protocol\n"},
+		{consumerClient, props{"group.protocol": "classic", "allow.auto.create.topics": "false",
+			"key.deserializer": "org.apache.kafka.common.serialization.StringDeserializer"}, ""},
+		{producerClient, props{"max.block.ms": "1", "max.request.size": "2", "retry.backoff.ms": "3",
+			"send.buffer.bytes": "4", "value.serializer": "a.b.AvroSerializer"},
+			"WARN These configurations do nothing here: value.serializer\n"},
+		{adminClient, props{"linger.ms": "1"}, "WARN These configurations do nothing here: linger.ms\n"},
+	} {
+		errs.Reset()
+		if _, err := env.mapProps(c.k, c.p); err != nil || errs.String() != c.want {
+			t.Errorf("%v: %v %q, want %q", c.p, err, errs.String(), c.want)
+		}
+	}
+	wait, err := backoffOf(props{"retry.backoff.ms": "10", "retry.backoff.max.ms": "35"})
+	if err != nil || wait(1) != 10*time.Millisecond || wait(2) != 20*time.Millisecond ||
+		wait(9) != 35*time.Millisecond {
+		t.Error(err, wait(1), wait(2), wait(9))
+	}
+}
+
+func TestWriteLogDir(t *testing.T) {
+	part := func(n int32) kmsg.DescribeLogDirsResponseDirTopicPartition {
+		return kmsg.DescribeLogDirsResponseDirTopicPartition{Partition: n, Size: 5}
+	}
+	topics := []kmsg.DescribeLogDirsResponseDirTopic{
+		{Topic: "a", Partitions: []kmsg.DescribeLogDirsResponseDirTopicPartition{part(0), part(1)}},
+		{Topic: "b", Partitions: []kmsg.DescribeLogDirsResponseDirTopicPartition{part(0)}},
+	}
+	var b strings.Builder
+	writeLogDir(&b, &kmsg.DescribeLogDirsResponseDir{Dir: "/d", Topics: topics}, []string{"a"})
+	writeLogDir(&b, &kmsg.DescribeLogDirsResponseDir{Dir: "/e", ErrorCode: 56}, nil)
+	want := `{"partitions":[{"partition":"a-0","size":5,"offsetLag":0,"isFuture":false},` +
+		`{"partition":"a-1","size":5,"offsetLag":0,"isFuture":false}],"error":null,"logDir":"/d"}` +
+		`{"partitions":[],"error":"org.apache.kafka.common.errors.KafkaStorageException","logDir":"/e"}`
+	if b.String() != want {
+		t.Error(b.String())
 	}
 }

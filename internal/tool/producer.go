@@ -48,7 +48,7 @@ func producerSpec() *opt.Spec {
 			{Name: "line-reader", Arity: opt.Required, Arg: "class",
 				Help: "Only Apache's LineMessageReader is built in."},
 			{Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes",
-				Help: "Accepted; the system sizes its buffers."},
+				Help: "The socket's send buffer (default 102400)."},
 			{Name: "reader-property", Arity: opt.Required, Arg: "name=value",
 				Help: "How lines become records: parse.key, key.separator, parse.headers, headers.delimiter, " +
 					"headers.separator, headers.key.separator, null.marker, ignore.error."},
@@ -95,12 +95,21 @@ func (env *Env) produceLines(o *opt.Options) error {
 	if err != nil {
 		return err
 	}
-	client, err := env.connect(producerClient, bootstrapOf(o), p, producerOwn(p)...)
+	s, err := newSender(p)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	return env.pump(client, reader, o)
+	own, err := s.options(p, 0)
+	if err != nil {
+		return err
+	}
+	// A missing topic is waited for: the broker makes it.
+	own = append(own, kgo.AllowAutoTopicCreation(), kgo.UnknownTopicRetries(60))
+	if s.client, err = env.connect(producerClient, bootstrapOf(o), p, own...); err != nil {
+		return err
+	}
+	defer s.client.Close()
+	return env.pump(s, reader, o.Has("sync"))
 }
 
 func bootstrapOf(o *opt.Options) string {
@@ -169,16 +178,6 @@ func producerProps(o *opt.Options) (props, error) {
 		p["client.id"] = "console-producer"
 	}
 	return p, nil
-}
-
-// producerOwn are the options that no setting overrides: a missing topic is waited for, since the broker
-// makes it.
-func producerOwn(p props) []kgo.Opt {
-	opts := []kgo.Opt{kgo.AllowAutoTopicCreation(), kgo.UnknownTopicRetries(60)}
-	if _, set := p["delivery.timeout.ms"]; !set {
-		opts = append(opts, kgo.RecordDeliveryTimeout(2*time.Minute))
-	}
-	return opts
 }
 
 // lineReader turns lines into records.
@@ -309,8 +308,7 @@ func (r *lineReader) headers(text []byte) ([]kgo.RecordHeader, error) {
 }
 
 // pump sends every line. A terminal gets a prompt.
-func (env *Env) pump(client *kgo.Client, r *lineReader, o *opt.Options) error {
-	ctx := context.Background()
+func (env *Env) pump(s *sender, r *lineReader, sync bool) error {
 	done := func(rec *kgo.Record, err error) {
 		if err != nil {
 			fmt.Fprintf(env.Err, "ERROR Error when sending message to topic %s with key: %s, value: %s with "+
@@ -318,7 +316,6 @@ func (env *Env) pump(client *kgo.Client, r *lineReader, o *opt.Options) error {
 				r.topic, sizeText(rec.Key), sizeText(rec.Value), classOf(err, "produce"))
 		}
 	}
-	sync := o.Has("sync")
 	prompt := isTerminal(env.In)
 	var wrong error
 	for {
@@ -332,15 +329,20 @@ func (env *Env) pump(client *kgo.Client, r *lineReader, o *opt.Options) error {
 			}
 			break
 		}
-		if sync {
-			done(rec, client.ProduceSync(ctx, rec).FirstErr())
+		if !sync {
+			s.send(rec, done)
 			continue
 		}
-		client.Produce(ctx, rec, done)
+		acked := make(chan struct{})
+		s.send(rec, func(rec *kgo.Record, err error) {
+			done(rec, err)
+			close(acked)
+		})
+		<-acked
 	}
-	limit, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	limit, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := client.Flush(limit); err != nil && wrong == nil {
+	if err := s.client.Flush(limit); err != nil && wrong == nil {
 		wrong = err
 	}
 	return wrong

@@ -131,6 +131,7 @@ func Tools() []Tool {
 		{"kafka-producer-perf-test", "measure how fast records are sent", producePerf},
 		{"kafka-consumer-perf-test", "measure how fast records are consumed", consumePerf},
 		{"kafka-e2e-latency", "measure the way of a record to a broker and back", endToEnd},
+		{"kafka-log-dirs", "say what lies in the log directories of brokers", logDirs},
 		{"kafka-dump-log", "print what is in segments, indexes, snapshots", dumpLog},
 		{"doctor", "look for what will go wrong: configuration, data folders, running nodes", doctorTool},
 		{"version", "print the version", version},

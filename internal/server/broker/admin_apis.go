@@ -15,6 +15,7 @@ func (b *Broker) adminAPIs() []wire.API {
 		{Key: int16(kmsg.DeleteTopics), Min: 1, Max: 6, Serve: b.serveDeleteTopics},
 		{Key: int16(kmsg.DescribeConfigs), Min: 1, Max: 4, Serve: b.serveDescribeConfigs},
 		{Key: int16(kmsg.AlterConfigs), Min: 0, Max: 2, Serve: b.serveAlterConfigs},
+		{Key: int16(kmsg.DescribeLogDirs), Min: 1, Max: 5, Serve: b.serveDescribeLogDirs},
 		{Key: int16(kmsg.CreatePartitions), Min: 0, Max: 3, Serve: b.serveCreatePartitions},
 		{Key: int16(kmsg.IncrementalAlterConfigs), Min: 0, Max: 1, Serve: b.serveIncrementalAlterConfigs},
 		{Key: int16(kmsg.DescribeCluster), Min: 0, Max: 2, Serve: b.serveDescribeCluster},

@@ -243,3 +243,6 @@ func indexByte(s string, c byte) int {
 	}
 	return -1
 }
+
+// Quote is a JSON string as Apache's JSON writer makes it.
+func Quote(s string) string { return string(appendString(nil, s)) }
