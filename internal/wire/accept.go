@@ -133,7 +133,7 @@ func (s *Server) reapOnce(now time.Time) {
 	for c := range s.conns {
 		silent := now.Sub(time.UnixMilli(c.last.Load()))
 		switch {
-		case c.waiting.Load():
+		case c.waiting.Load(), c.queued.Load():
 		case s.cfg.MaxIdle > 0 && silent > s.cfg.MaxIdle:
 			s.cfg.Metrics.IdleClosed.Inc()
 			s.cfg.Log.Debug("closing idle connection", "remote", c.Remote, "silent", silent)

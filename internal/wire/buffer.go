@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Buffers come in size classes: four small ones, then four to each power of two, so that a frame never
@@ -54,6 +55,7 @@ type memory struct {
 	limit   int64
 	used    atomic.Int64
 	waiting atomic.Int32
+	replies atomic.Int64 // what of used is for replies
 
 	mu          sync.Mutex
 	first, last *Conn // who waits
@@ -75,12 +77,17 @@ func (m *memory) plenty() bool { return m.used.Load() < m.limit/4 }
 // try takes n bytes if they are there and nobody waits for them.
 func (m *memory) try(n int) bool { return m.waiting.Load() == 0 && m.fits(n) }
 
+// fits never counts what it doesn't get: that would refuse others.
 func (m *memory) fits(n int) bool {
-	if m.used.Add(int64(n)) <= m.limit {
-		return true
+	for {
+		used := m.used.Load()
+		if used+int64(n) > m.limit {
+			return false
+		}
+		if m.used.CompareAndSwap(used, used+int64(n)) {
+			return true
+		}
 	}
-	m.used.Add(-int64(n))
-	return false
 }
 
 // take takes n bytes for c, on its goroutine, waiting for them if it must. False: the connection died
@@ -107,9 +114,12 @@ func (m *memory) take(c *Conn, n int) bool {
 	}
 	m.last = c
 	m.waiting.Add(1)
+	c.queued.Store(true)
 	m.grant()
 	m.mu.Unlock()
 	ok := <-w.ready
+	c.last.Store(time.Now().UnixMilli()) // it was the node that took its time
+	c.queued.Store(false)
 	c.over = c.over || w.over
 	return ok
 }

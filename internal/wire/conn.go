@@ -56,6 +56,7 @@ type Conn struct {
 	last      atomic.Int64 // unix ms of the last bytes in or out
 	partly    atomic.Bool  // holds part of a frame
 	owing     atomic.Bool  // writes a long reply
+	queued    atomic.Bool  // waits for memory
 }
 
 // Table is what this connection's listener serves.

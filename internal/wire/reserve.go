@@ -36,15 +36,17 @@ func (c *Conn) reserve(key int16, wait bool) bool {
 	if c.reply > 0 || c.table.vital || !wordy(key) {
 		return true
 	}
+	m := &c.srv.mem
 	n := int(c.srv.typical[key].Load())
-	if n <= smallReply && c.srv.mem.plenty() {
-		return true
+	if n <= smallReply && m.replies.Load() < m.limit/4 {
+		return true // nor does it wait behind those who send much
 	}
 	n = max(n, smallReply)
-	if wait && !c.srv.mem.take(c, n) || !wait && !c.srv.mem.try(n) {
+	if wait && !m.take(c, n) || !wait && !m.try(n) {
 		return false
 	}
 	c.reply = n
+	m.replies.Add(int64(n))
 	return true
 }
 
@@ -56,6 +58,7 @@ func (c *Conn) charge(n int) {
 	}
 	if n > c.reply {
 		c.srv.mem.force(n - c.reply)
+		c.srv.mem.replies.Add(int64(n - c.reply))
 		c.reply = n
 	}
 	c.owing.Store(true)
@@ -65,6 +68,7 @@ func (c *Conn) charge(n int) {
 func (c *Conn) repay() {
 	if c.reply > 0 {
 		c.owing.Store(false)
+		c.srv.mem.replies.Add(-int64(c.reply))
 		c.srv.mem.give(c.reply)
 		c.reply = 0
 	}

@@ -119,7 +119,7 @@ func idle(o *options, what string, send []byte) error {
 		fmt.Printf("  %d %s in %.1f s: RSS %d MiB, %d bytes a connection\n", len(conns), what, made.Seconds(),
 			n.now()>>20, (n.now()-20<<20)/int64(len(conns)))
 		for i, c := range conns {
-			_ = c.SetReadDeadline(time.Now().Add(45 * time.Second))
+			_ = c.SetReadDeadline(time.Now().Add(2 * time.Minute))
 			var b [1]byte
 			if _, err := c.Read(b[:]); err != nil && !errors.Is(err, io.EOF) && !reset(err) {
 				return fmt.Errorf("connection %d wasn't closed: %w", i, err)
