@@ -71,7 +71,7 @@ func (c *Controller) registerBroker(r *request, q *kmsg.BrokerRegistrationReques
 	resp := kmsg.NewPtrBrokerRegistrationResponse()
 	resp.Version, resp.BrokerEpoch = q.Version, epoch
 	c.lead.registered(b.ID, epoch)
-	c.write(r, recs, resp)
+	c.writeInternal(r, recs, resp) // all its partitions may change
 }
 
 // successor says that a registered incarnation is one of this very process's predecessors, which are all
