@@ -66,7 +66,7 @@ func flatten(err error) []error {
 	if err == nil {
 		return nil
 	}
-	//nolint:errorlint // what is wanted is the join itself, not what it wraps
+	// What is wanted is the join itself, not what it wraps.
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		return many.Unwrap()
 	}

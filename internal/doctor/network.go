@@ -158,8 +158,7 @@ func (x *examination) bind(key, name, addr string) {
 		x.add(Error, "ports", x.file(key), fmt.Sprintf("%s can't listen on %s: not allowed", name, addr),
 			"Choose a port from 1024 up, or grant CAP_NET_BIND_SERVICE.")
 	default:
-		var dns *net.DNSError
-		if !errors.As(err, &dns) { // names tells that
+		if _, dns := errors.AsType[*net.DNSError](err); !dns { // names tells that
 			x.add(Error, "ports", x.file(key), fmt.Sprintf("%s can't listen on %s: %v", name, addr, reason(err)),
 				"Correct the listener.")
 		}

@@ -30,7 +30,9 @@ type scenario struct {
 	run  func(*options) error
 }
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() (code int) {
 	var o options
 	only := ""
 	flag.StringVar(&o.kalda, "kalda", "bin/kalda", "the binary")
@@ -46,12 +48,11 @@ func main() {
 		dir, err := os.MkdirTemp("", "kalda-memory-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
+			return 2
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		o.dir = dir
 	}
-	failed := 0
 	for _, s := range []scenario{
 		{"flood", flood}, {"silent", silent}, {"half", half}, {"slow", slow}, {"slow-copied", slowCopied},
 		{"bodies", bodies},
@@ -63,11 +64,9 @@ func main() {
 		err := s.run(&o)
 		verdict := "ok"
 		if err != nil {
-			verdict, failed = "FAILED: "+err.Error(), failed+1
+			verdict, code = "FAILED: "+err.Error(), 1
 		}
 		fmt.Printf("%-12s %s (%.0f s)\n", s.name, verdict, time.Since(began).Seconds())
 	}
-	if failed > 0 {
-		os.Exit(1)
-	}
+	return code
 }
