@@ -181,8 +181,8 @@ func (c *Conn) giveUp(r *Request) {
 // maxDirect is the largest reply that is written by who made it.
 const maxDirect = 64 << 10
 
-// direct writes the reply in c.out from the goroutine that made it, which has the right to it. False: there is
-// something left that c's goroutine has to write.
+// direct writes the reply in c.out from the goroutine that made it, which has the right to it. False: there
+// is something left that c's goroutine has to write.
 func (c *Conn) direct() bool {
 	o := &c.out
 	if len(o.files) > 0 || len(o.B) > maxDirect {

@@ -16,8 +16,8 @@ const (
 	registrationWait  = 5 * time.Second
 )
 
-// keepRegistered sees to it that the metadata names this controller, with its present endpoints (kraft.md 5.4):
-// features can't be raised while a voter is unknown.
+// keepRegistered sees to it that the metadata names this controller, with its present endpoints (kraft.md
+// 5.4): features can't be raised while a voter is unknown.
 func (n *Node) keepRegistered(ctx context.Context) {
 	for {
 		wait := registrationCheck
