@@ -24,7 +24,7 @@ import (
 
 // invalid is a value that its key can't have, in the words of Apache's brokers: people search for them.
 func invalid(k *Key, value, reason string) error {
-	return fmt.Errorf("Invalid value %s for configuration %s: %s", value, k.Name, reason) //nolint:staticcheck
+	return fmt.Errorf("Invalid value %s for configuration %s: %s", value, k.Name, reason)
 }
 
 // check parses a value and holds it against its row.
@@ -130,12 +130,12 @@ func (k *Key) checkList(values []string) error {
 		if some {
 			valid = "[" + strings.ReplaceAll(names, ",", ", ") + "]"
 		}
-		return fmt.Errorf("Configuration '%s' must not be empty. Valid values include: %s", //nolint:staticcheck
+		return fmt.Errorf("Configuration '%s' must not be empty. Valid values include: %s",
 			k.Name, valid)
 	}
 	for _, v := range values {
 		if v == "" {
-			return fmt.Errorf("Configuration '%s' values must not be empty.", k.Name) //nolint:staticcheck
+			return fmt.Errorf("Configuration '%s' values must not be empty.", k.Name)
 		}
 		if some && !oneOf(names, v, false) {
 			return invalid(k, v, "String must be one of: "+strings.ReplaceAll(names, ",", ", "))

@@ -61,7 +61,9 @@ func (s *Server) origins(name string, dyn Dynamic) []Origin {
 		values map[string]string
 		source Source
 	}{
-		{dyn.Broker, SourceDynamicBroker}, {dyn.Default, SourceDynamicDefault}, {s.values, SourceStatic},
+		{dyn.Broker, SourceDynamicBroker},
+		{dyn.Default, SourceDynamicDefault},
+		{s.values, SourceStatic},
 		{nil, SourceDefault},
 	} {
 		for _, syn := range brokerSynonyms(name) {

@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func sp(s string) *string { return &s }
-
 // goldenDynamic is what testdata/golden/MANIFEST says was altered.
 var goldenDynamic = Dynamic{
 	Default: map[string]string{

@@ -36,31 +36,51 @@ func (l *loader) limits() {
 		bad         bool
 		key, reason string
 	}{
-		{l.Int64("connection.failed.authentication.delay.ms") >= idle && idle >= 0,
+		{
+			l.Int64("connection.failed.authentication.delay.ms") >= idle && idle >= 0,
 			"connection.failed.authentication.delay.ms",
 			fmt.Sprintf("should always be less than connections.max.idle.ms=%d to prevent failed authentication "+
-				"responses from timing out", idle)},
-		{queued > 0 && queued < l.Int64("socket.request.max.bytes"),
-			"queued.max.request.bytes", "must be larger or equal to socket.request.max.bytes"},
-		{l.Int64("log.cleaner.dedupe.buffer.size")/threads <= 1<<20,
-			"log.cleaner.dedupe.buffer.size", "must be at least 1MB per cleaner thread."},
-		{l.Int64("replica.fetch.wait.max.ms") > l.Int64("replica.socket.timeout.ms"),
+				"responses from timing out", idle),
+		},
+		{
+			queued > 0 && queued < l.Int64("socket.request.max.bytes"),
+			"queued.max.request.bytes", "must be larger or equal to socket.request.max.bytes",
+		},
+		{
+			l.Int64("log.cleaner.dedupe.buffer.size")/threads <= 1<<20,
+			"log.cleaner.dedupe.buffer.size", "must be at least 1MB per cleaner thread.",
+		},
+		{
+			l.Int64("replica.fetch.wait.max.ms") > l.Int64("replica.socket.timeout.ms"),
 			"replica.socket.timeout.ms", "should always be at least replica.fetch.wait.max.ms to prevent " +
 				"unnecessary " +
-				"socket timeouts"},
-		{l.Int64("replica.fetch.wait.max.ms") > l.Int64("replica.lag.time.max.ms"),
+				"socket timeouts",
+		},
+		{
+			l.Int64("replica.fetch.wait.max.ms") > l.Int64("replica.lag.time.max.ms"),
 			"replica.fetch.wait.max.ms", "should always be less than or equal to replica.lag.time.max.ms to prevent " +
-				"frequent changes in ISR"},
-		{l.Int("max.connections.per.ip") == 0 && l.String("max.connections.per.ip.overrides") == "",
-			"max.connections.per.ip", "can be set to zero only if max.connections.per.ip.overrides property is set."},
-		{l.Int("offsets.topic.compression.codec") < 0 || l.Int("offsets.topic.compression.codec") > 4,
-			"offsets.topic.compression.codec", "Unknown compression type id"},
-		{l.Int64("group.min.session.timeout.ms") > l.Int64("group.max.session.timeout.ms"),
-			"group.max.session.timeout.ms", "must not be less than group.min.session.timeout.ms"},
-		{!strings.Contains(","+strings.Join(l.List("group.coordinator.rebalance.protocols"), ",")+",", ",classic,"),
-			"group.coordinator.rebalance.protocols", "Disabling the 'classic' protocol is not supported."},
-		{l.Int64("log.cleaner.min.compaction.lag.ms") > l.Int64("log.cleaner.max.compaction.lag.ms"),
-			"log.cleaner.min.compaction.lag.ms", "must not be more than log.cleaner.max.compaction.lag.ms"},
+				"frequent changes in ISR",
+		},
+		{
+			l.Int("max.connections.per.ip") == 0 && l.String("max.connections.per.ip.overrides") == "",
+			"max.connections.per.ip", "can be set to zero only if max.connections.per.ip.overrides property is set.",
+		},
+		{
+			l.Int("offsets.topic.compression.codec") < 0 || l.Int("offsets.topic.compression.codec") > 4,
+			"offsets.topic.compression.codec", "Unknown compression type id",
+		},
+		{
+			l.Int64("group.min.session.timeout.ms") > l.Int64("group.max.session.timeout.ms"),
+			"group.max.session.timeout.ms", "must not be less than group.min.session.timeout.ms",
+		},
+		{
+			!strings.Contains(","+strings.Join(l.List("group.coordinator.rebalance.protocols"), ",")+",", ",classic,"),
+			"group.coordinator.rebalance.protocols", "Disabling the 'classic' protocol is not supported.",
+		},
+		{
+			l.Int64("log.cleaner.min.compaction.lag.ms") > l.Int64("log.cleaner.max.compaction.lag.ms"),
+			"log.cleaner.min.compaction.lag.ms", "must not be more than log.cleaner.max.compaction.lag.ms",
+		},
 	} {
 		if r.bad {
 			l.fail(r.key, r.reason)
@@ -79,8 +99,10 @@ func (l *loader) bounds() {
 	}{
 		{"group.consumer.", []string{"session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms"}},
 		{"group.streams.", []string{"session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms"}},
-		{"group.share.", []string{"session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms",
-			"delivery.count.limit", "record.lock.duration.ms", "partition.max.record.locks"}},
+		{"group.share.", []string{
+			"session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms",
+			"delivery.count.limit", "record.lock.duration.ms", "partition.max.record.locks",
+		}},
 	} {
 		for _, name := range kind.names {
 			key, lo, hi := kind.prefix+name, kind.prefix+"min."+name, kind.prefix+"max."+name

@@ -20,8 +20,10 @@ func TestParseProperties(t *testing.T) {
 		"continued to #": {"a=1\\\n#2", []property{{"a", "1#2", 1}}},
 		"ends continued": {"a=1\\", []property{{"a", "1", 1}}},
 		"line " +
-			"ends": {"a=1\r\nb=2\rc=3\n\n\nd=4", []property{{"a", "1", 1}, {"b", "2", 2}, {"c", "3", 3}, {"d", "4",
-			6}}},
+			"ends": {"a=1\r\nb=2\rc=3\n\n\nd=4", []property{{"a", "1", 1}, {"b", "2", 2}, {"c", "3", 3}, {
+			"d", "4",
+			6,
+		}}},
 		"escapes":         {`a\ b\=c\:=\t\n\r\f\q\\`, []property{{"a b=c:", "\t\n\r\fq\\", 1}}},
 		"unicode":         {`a=\u00e9\uD83D\uDE00é`, []property{{"a", "é😀é", 1}}},
 		"half surrogate":  {`a=\uD83Dx`, []property{{"a", "\uFFFDx", 1}}},

@@ -140,9 +140,9 @@ func (l *loader) secured() bool {
 }
 
 func (l *loader) protocolOf(listener string) (int16, bool) {
-	for i := len(l.Protocols) - 1; i >= 0; i-- { // the last one counts, as in Apache's map
-		if l.Protocols[i].Listener == listener {
-			return l.Protocols[i].Protocol, true
+	for _, v := range slices.Backward(l.Protocols) { // the last one counts, as in Apache's map
+		if v.Listener == listener {
+			return v.Protocol, true
 		}
 	}
 	return 0, false

@@ -36,10 +36,8 @@ func (s Scope) get(name string, types ...Type) (string, bool) {
 	if k == nil {
 		panic("config: no key " + name)
 	}
-	for _, t := range types {
-		if k.Type == t {
-			return s.raw(k, name)
-		}
+	if slices.Contains(types, k.Type) {
+		return s.raw(k, name)
 	}
 	panic(fmt.Sprintf("config: %s is a %s", name, typeName(k.Type)))
 }

@@ -80,9 +80,13 @@ func TestIdle(t *testing.T) {
 		name string
 		want bool
 	}{
-		{ResourceTopic, "retention.ms", false}, {ResourceTopic, "remote.storage.enable", true},
-		{ResourceBroker, "log.retention.ms", false}, {ResourceBroker, "max.connections", true},
-		{ResourceBroker, "num.io.threads", true}, {ResourceBroker, "foo", false}, {ResourceTopic, "foo", true},
+		{ResourceTopic, "retention.ms", false},
+		{ResourceTopic, "remote.storage.enable", true},
+		{ResourceBroker, "log.retention.ms", false},
+		{ResourceBroker, "max.connections", true},
+		{ResourceBroker, "num.io.threads", true},
+		{ResourceBroker, "foo", false},
+		{ResourceTopic, "foo", true},
 		{ResourceGroup, "consumer.session.timeout.ms", true},
 	} {
 		if got := Idle(c.r, c.name); got != c.want {

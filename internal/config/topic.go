@@ -121,7 +121,7 @@ func (s *Server) Topic(overrides map[string]string, dyn Dynamic) (TopicConfig, e
 	var bad []error
 	for name, value := range overrides {
 		if k := TopicKey(name); k == nil {
-			bad = append(bad, fmt.Errorf("Unknown topic config name: %s", name)) //nolint:staticcheck // Apache's text
+			bad = append(bad, fmt.Errorf("Unknown topic config name: %s", name))
 		} else if err := k.check(value); err != nil {
 			bad = append(bad, err)
 		}

@@ -46,8 +46,10 @@ func TestValidateAsApache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]Resource{"topic": ResourceTopic, "broker": ResourceBroker, "group": ResourceGroup,
-		"cm": ResourceClientMetrics, "logger": ResourceBrokerLogger}
+	kinds := map[string]Resource{
+		"topic": ResourceTopic, "broker": ResourceBroker, "group": ResourceGroup,
+		"cm": ResourceClientMetrics, "logger": ResourceBrokerLogger,
+	}
 	cases, err := os.ReadFile("testdata/golden/validate.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -107,15 +109,19 @@ func TestValidateJudgesChangesOnly(t *testing.T) {
 }
 
 func TestTopicConfigPrecedence(t *testing.T) {
-	s, _, err := Embedded(t.TempDir(), []string{"log.retention.hours=2", "log.roll.hours=3",
+	s, _, err := Embedded(t.TempDir(), []string{
+		"log.retention.hours=2", "log.roll.hours=3",
 		"log.retention.bytes=9",
-		"compression.type= lz4 ", "log.cleanup.policy=compact,delete"})
+		"compression.type= lz4 ", "log.cleanup.policy=compact,delete",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dyn := Dynamic{
-		Default: map[string]string{"log.retention.minutes": "1", "message.max.bytes": "5",
-			"min.insync.replicas": "2"},
+		Default: map[string]string{
+			"log.retention.minutes": "1", "message.max.bytes": "5",
+			"min.insync.replicas": "2",
+		},
 		Broker: map[string]string{"message.max.bytes": "6", "log.segment.bytes": "not a number"},
 	}
 	c, err := s.Topic(map[string]string{"segment.ms": "77", "min.cleanable.dirty.ratio": "0.25"}, dyn)
@@ -154,10 +160,14 @@ func TestListDefault(t *testing.T) {
 		name, want string
 		ok         bool
 	}{
-		{ResourceTopic, "cleanup.policy", "compact", true}, {ResourceTopic, "retention.ms", "", false},
-		{ResourceBroker, "log.cleanup.policy", "compact", true}, {ResourceBroker, "nope", "", false},
-		{ResourceBroker, "listener.name.x.ssl.cipher.suites", "", true}, {ResourceGroup, "nope", "", false},
-		{ResourceClientMetrics, "metrics", "", true}, {ResourceBrokerLogger, "root", "", false},
+		{ResourceTopic, "cleanup.policy", "compact", true},
+		{ResourceTopic, "retention.ms", "", false},
+		{ResourceBroker, "log.cleanup.policy", "compact", true},
+		{ResourceBroker, "nope", "", false},
+		{ResourceBroker, "listener.name.x.ssl.cipher.suites", "", true},
+		{ResourceGroup, "nope", "", false},
+		{ResourceClientMetrics, "metrics", "", true},
+		{ResourceBrokerLogger, "root", "", false},
 		{ResourceTopic, "leader.replication.throttled.replicas", "", true},
 	} {
 		if v, ok := s.ListDefault(c.r, c.name, Dynamic{}); v != c.want || ok != c.ok {

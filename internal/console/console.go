@@ -47,7 +47,7 @@ type Server struct {
 
 // Start listens and serves until Close.
 func Start(cfg Config) (*Server, error) {
-	l, err := net.Listen("tcp", cfg.Addr)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cfg.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("kalda.http.listener=%s: %w", cfg.Addr, err)
 	}

@@ -60,7 +60,7 @@ func (x *examination) online(ctx context.Context) {
 // reachable dials the bootstrap servers; one that answers is enough to go on.
 func (x *examination) reachable(ctx context.Context) bool {
 	ok := false
-	for _, addr := range strings.Split(x.o.Bootstrap, ",") {
+	for addr := range strings.SplitSeq(x.o.Bootstrap, ",") {
 		addr = strings.TrimSpace(addr)
 		if err := x.host.Dial(ctx, addr); err != nil {
 			x.add(Error, "cluster", addr, "it can't be dialled: "+reason(err).Error(),

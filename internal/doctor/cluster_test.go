@@ -39,8 +39,10 @@ func brokers(addrs ...string) (list kadm.BrokerDetails) {
 
 func metadata(leader int32, isr ...int32) *kadm.Metadata {
 	return &kadm.Metadata{Cluster: "c", Brokers: brokers("10.0.0.1"), Topics: kadm.TopicDetails{"t": {
-		Topic: "t", Partitions: kadm.PartitionDetails{0: {Topic: "t", Leader: leader, Replicas: []int32{1, 2},
-			ISR: isr}},
+		Topic: "t", Partitions: kadm.PartitionDetails{0: {
+			Topic: "t", Leader: leader, Replicas: []int32{1, 2},
+			ISR: isr,
+		}},
 	}}}
 }
 
@@ -64,12 +66,16 @@ func TestEveryIllnessOfAClusterIsFound(t *testing.T) {
 			p.host.Dial = func(context.Context, string) error { return syscall.ECONNREFUSED }
 			x.brokers(ctx, brokers("10.0.0.1"))
 		}, Error, "cluster", "can't be dialled from here"},
-		"an advertised name": {func(_ *patient, x *examination) { x.brokers(ctx, brokers("nowhere")) }, Error,
+		"an advertised name": {
+			func(_ *patient, x *examination) { x.brokers(ctx, brokers("nowhere")) }, Error,
 			"cluster",
-			"doesn't resolve here"},
-		"two of one address": {func(_ *patient, x *examination) { x.brokers(ctx, brokers("a", "a")) }, Error,
+			"doesn't resolve here",
+		},
+		"two of one address": {
+			func(_ *patient, x *examination) { x.brokers(ctx, brokers("a", "a")) }, Error,
 			"cluster",
-			"as broker 1 does"},
+			"as broker 1 does",
+		},
 		"another cluster": {func(_ *patient, x *examination) {
 			x.cluster = "d"
 			x.sameCluster(metadata(1, 1, 2))
@@ -78,10 +84,14 @@ func TestEveryIllnessOfAClusterIsFound(t *testing.T) {
 			x.busy["/d"], x.cfg.NodeID = 1, 5
 			x.sameCluster(metadata(1, 1, 2))
 		}, Error, "cluster", "isn't among"},
-		"no leader": {func(_ *patient, x *examination) { x.partitions(metadata(-1)) }, Error, "cluster",
-			"no leader"},
-		"lacking in sync": {func(_ *patient, x *examination) { x.partitions(metadata(1, 1)) }, Warning,
-			"cluster", "lack"},
+		"no leader": {
+			func(_ *patient, x *examination) { x.partitions(metadata(-1)) }, Error, "cluster",
+			"no leader",
+		},
+		"lacking in sync": {
+			func(_ *patient, x *examination) { x.partitions(metadata(1, 1)) }, Warning,
+			"cluster", "lack",
+		},
 		"min.isr of a topic": {func(_ *patient, x *examination) {
 			x.topicFactors(configs("t", "min.insync.replicas", "3", 0), nil, metadata(1, 1, 2))
 		}, Error, "replication", "it has 2 replicas"},
@@ -159,8 +169,10 @@ func TestARunningNode(t *testing.T) {
 	// Locks exclude processes, and this is the node's own.
 	h.Holder = func(string) (int, bool, error) { return 7, true, nil }
 	h.Process = func(int) string { return "kalda server" }
-	r := Run(t.Context(), &Options{Overrides: overrides, Offline: true,
-		Bootstrap: n.Addr("PLAINTEXT").String(), Host: &h})
+	r := Run(t.Context(), &Options{
+		Overrides: overrides, Offline: true,
+		Bootstrap: n.Addr("PLAINTEXT").String(), Host: &h,
+	})
 	if r.has(Error, "", "", "") || r.has(Warning, "cluster", "", "") || !r.has(Info, "data", "a node is "+
 		"running", "") {
 		t.Errorf("%+v", r.Findings)

@@ -20,12 +20,16 @@ func TestRegistryRendersPrometheusText(t *testing.T) {
 	c.Inc()
 	g.Set(7)
 	g.Add(-9)
-	for _, d := range []time.Duration{0, time.Microsecond, 3 * time.Microsecond, time.Millisecond,
-		48 * time.Hour, -1} {
+	for _, d := range []time.Duration{
+		0, time.Microsecond, 3 * time.Microsecond, time.Millisecond,
+		48 * time.Hour, -1,
+	} {
 		h.ObserveDuration(d)
 	}
-	r.Counter(&Desc{"kafka_server_brokertopicmetrics_messagesin_total", "Records.", KindCounter,
-		[]string{"topic"}}, &c, "a\"b")
+	r.Counter(&Desc{
+		"kafka_server_brokertopicmetrics_messagesin_total", "Records.", KindCounter,
+		[]string{"topic"},
+	}, &c, "a\"b")
 	r.Gauge(&Desc{"kafka_server_replicamanager_partitioncount", "Partitions.", KindGauge, nil}, &g)
 	r.Func(&Desc{"kafka_f", "F.", KindGauge, nil}, func() float64 { return 0.5 })
 	r.Histogram(&Desc{"kafka_network_requestmetrics_totaltimems", "Times.", KindTimer, []string{"request"}},

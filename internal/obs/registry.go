@@ -3,6 +3,7 @@ package obs
 import (
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -72,7 +73,7 @@ func (r *Registry) Histogram(d *Desc, h *Histogram, values ...string) {
 
 func (r *Registry) collect(emit func(Sample)) {
 	r.mu.Lock()
-	scrapes := r.scrapes[:len(r.scrapes):len(r.scrapes)]
+	scrapes := slices.Clip(r.scrapes)
 	r.mu.Unlock()
 	for _, fn := range scrapes {
 		fn(emit)

@@ -28,7 +28,6 @@ type KRaft struct {
 	written uint64
 	check   checker
 	failure error
-	trace   func(format string, args ...any)
 }
 
 // Run plays the whole scenario and returns the first violation.

@@ -13,17 +13,11 @@ import (
 
 // checker holds what has been seen, and what must therefore stay true.
 type checker struct {
-	k         *KRaft
-	leaders   map[kraft.Epoch]kraft.ID
-	epochs    map[kraft.ID]kraft.Epoch // durable, by node
-	hw        kraft.Offset             // the largest high watermark that any leader had
-	committed []committed              // by order
-	states    map[kraft.Offset]uint64  // the machine's state at each end of a batch
-}
-
-type committed struct {
-	base, last kraft.Offset
-	sum        uint64
+	k       *KRaft
+	leaders map[kraft.Epoch]kraft.ID
+	epochs  map[kraft.ID]kraft.Epoch // durable, by node
+	hw      kraft.Offset             // the largest high watermark that any leader had
+	states  map[kraft.Offset]uint64  // the machine's state at each end of a batch
 }
 
 func newChecker(k *KRaft) checker {

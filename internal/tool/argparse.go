@@ -93,8 +93,10 @@ func splitCommand(global *opt.Spec, args []string) (before []string, word string
 }
 
 func (env *Env) runCommand(c *command, global *opt.Spec, before, after []string) int {
-	spec := &opt.Spec{About: c.spec.About, Abbreviate: true,
-		Flags: append(append([]opt.Flag(nil), c.spec.Flags...), global.Flags...)}
+	spec := &opt.Spec{
+		About: c.spec.About, Abbreviate: true,
+		Flags: append(append([]opt.Flag(nil), c.spec.Flags...), global.Flags...),
+	}
 	for _, a := range after {
 		if a == "-h" || a == "--help" || a == "-help" {
 			fmt.Fprintf(env.Out, "usage: %s %s [options]\n\n%s\n\n", env.Name, c.name, c.spec.About)

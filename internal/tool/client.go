@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -85,7 +86,7 @@ func apiContext(p props) (context.Context, context.CancelFunc) {
 // seedBrokers checks bootstrap servers: each is host:port, and at least one name must resolve.
 func seedBrokers(bootstrap string) ([]string, error) {
 	var seeds []string
-	for _, s := range strings.Split(bootstrap, ",") {
+	for s := range strings.SplitSeq(bootstrap, ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
@@ -105,7 +106,7 @@ func seedBrokers(bootstrap string) ([]string, error) {
 	}
 	for _, s := range seeds {
 		host, _, _ := net.SplitHostPort(s)
-		if _, err := net.LookupHost(host); err == nil {
+		if _, err := net.DefaultResolver.LookupHost(context.Background(), host); err == nil {
 			return seeds, nil
 		}
 	}
@@ -190,10 +191,8 @@ func (p props) truth(key string, def bool) (bool, error) {
 }
 
 func oneOf(key, value string, allowed ...string) error {
-	for _, a := range allowed {
-		if value == a {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return fmt.Errorf("Invalid value %s for configuration %s: String must be one of: %s",
 		value, key, strings.Join(allowed, ", "))

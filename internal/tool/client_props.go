@@ -241,7 +241,7 @@ func (p props) groupOpts(group string) ([]kgo.Opt, error) {
 // balancersOf maps Apache's assignor class names.
 func balancersOf(list string) (kgo.Opt, error) {
 	var all []kgo.GroupBalancer
-	for _, class := range strings.Split(list, ",") {
+	for class := range strings.SplitSeq(list, ",") {
 		class = strings.TrimSpace(class)
 		switch class[strings.LastIndex(class, ".")+1:] {
 		case "RangeAssignor", "range":

@@ -7,9 +7,6 @@ import (
 	"github.com/kalda/kalda/internal/tool/opt"
 )
 
-// errHandled ends a tool whose messages have been printed already.
-var errHandled = errors.New("handled")
-
 // usageError is a mistake on the command line that is answered with the help text.
 type usageError struct{ text string }
 
@@ -19,8 +16,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // asUsage turns a parser's complaint into one that shows the help text.
 func asUsage(err error) error {
-	var e *opt.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*opt.Error](err); ok {
 		return &usageError{e.Text}
 	}
 	return err

@@ -24,12 +24,16 @@ func configsSpec() *opt.Spec {
 			{Name: "describe", Help: "Show an entity's configuration."},
 			{Name: "all", Help: "With --describe: defaults too."},
 			{Name: "alter", Help: "Change an entity's configuration."},
-			{Name: "add-config", Arity: opt.Required, Arg: "k=v,k=[v,v]",
-				Help: "What to set; brackets around values with commas."},
+			{
+				Name: "add-config", Arity: opt.Required, Arg: "k=v,k=[v,v]",
+				Help: "What to set; brackets around values with commas.",
+			},
 			{Name: "add-config-file", Arity: opt.Required, Arg: "file", Help: "What to set, in a file."},
 			{Name: "delete-config", Arity: opt.Required, Arg: "k,k", Help: "What to unset."},
-			{Name: "entity-type", Arity: opt.Required, Arg: "type",
-				Help: "topics, clients, users, brokers, broker-loggers, ips, client-metrics or groups."},
+			{
+				Name: "entity-type", Arity: opt.Required, Arg: "type",
+				Help: "topics, clients, users, brokers, broker-loggers, ips, client-metrics or groups.",
+			},
 			{Name: "entity-name", Arity: opt.Required, Arg: "name", Help: "Which one; repeat with --entity-type."},
 			{Name: "entity-default", Help: "The default for users, clients, brokers or ips."},
 			{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "The topic."},
@@ -138,9 +142,19 @@ func (env *Env) configsClient(o *opt.Options) (props, *kgo.Client, error) {
 type shorthand struct{ flag, kind string }
 
 func shorthands() []shorthand {
-	return []shorthand{{"topic", "topics"}, {"client", "clients"}, {"user", "users"}, {"broker", "brokers"},
-		{"broker-logger", "broker-loggers"}, {"ip", "ips"}, {"client-metrics", "client-metrics"}, {"group",
-			"groups"}}
+	return []shorthand{
+		{"topic", "topics"},
+		{"client", "clients"},
+		{"user", "users"},
+		{"broker", "brokers"},
+		{"broker-logger", "broker-loggers"},
+		{"ip", "ips"},
+		{"client-metrics", "client-metrics"},
+		{
+			"group",
+			"groups",
+		},
+	}
 }
 
 // entitiesOf gathers the entities in the order given: types first come with the names in the same order.
@@ -306,7 +320,7 @@ func parseSettings(text string) ([]setting, error) {
 func (c *configsRun) deleted() []string {
 	var keys []string
 	for _, text := range c.All("delete-config") {
-		for _, k := range strings.Split(text, ",") {
+		for k := range strings.SplitSeq(text, ",") {
 			if k = strings.TrimSpace(k); k != "" {
 				keys = append(keys, k)
 			}

@@ -100,7 +100,7 @@ func (c *configsRun) sendQuotas(ctx context.Context, set []setting, remove []str
 		part := kmsg.NewAlterClientQuotasRequestEntryEntity()
 		part.Type = quotaType(e.kind)
 		if !e.isDefault {
-			part.Name = kmsg.StringPtr(e.name)
+			part.Name = new(e.name)
 		}
 		entry.Entity = append(entry.Entity, part)
 	}
@@ -167,7 +167,7 @@ func (c *configsRun) quotas(ctx context.Context) ([]kmsg.DescribeClientQuotasRes
 		part.EntityType = quotaType(e.kind)
 		switch {
 		case e.named:
-			part.MatchType, part.Match = kmsg.QuotasMatchTypeExact, kmsg.StringPtr(e.name)
+			part.MatchType, part.Match = kmsg.QuotasMatchTypeExact, new(e.name)
 		case e.isDefault:
 			part.MatchType = kmsg.QuotasMatchTypeDefault
 		default:
@@ -299,7 +299,7 @@ func upsert(user string, s setting) (kmsg.AlterUserSCRAMCredentialsRequestUpsert
 	u := kmsg.NewAlterUserSCRAMCredentialsRequestUpsertion()
 	u.Name, u.Mechanism, u.Iterations = user, mechanism(s.key), 4096
 	password := ""
-	for _, part := range strings.Split(s.value, ",") {
+	for part := range strings.SplitSeq(s.value, ",") {
 		k, v, _ := strings.Cut(part, "=")
 		switch strings.TrimSpace(k) {
 		case "iterations":

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (c *configsRun) alterResource(ctx context.Context, e entity, add []setting,
 	r.ResourceType, r.ResourceName = resourceType(e.kind), e.name
 	for _, s := range add {
 		one := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-		one.Name, one.Op, one.Value = s.key, kmsg.IncrementalAlterConfigOpSet, kmsg.StringPtr(s.value)
+		one.Name, one.Op, one.Value = s.key, kmsg.IncrementalAlterConfigOpSet, new(s.value)
 		r.Configs = append(r.Configs, one)
 	}
 	for _, k := range remove {
@@ -118,10 +119,8 @@ func (c *configsRun) exists(ctx context.Context, e entity) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, n := range names {
-		if n == e.name {
-			return true, nil
-		}
+	if slices.Contains(names, e.name) {
+		return true, nil
 	}
 	if e.kind == "groups" {
 		return groupExists(ctx, c.client, e.name)

@@ -17,10 +17,14 @@ Exit code: 0 all is well (there may be remarks), 1 warnings, 2 errors or a wrong
 // doctorTool is `kalda doctor`.
 func doctorTool(env *Env, args []string) int {
 	spec := &opt.Spec{About: doctorAbout, Flags: []opt.Flag{
-		{Name: "bootstrap-server", Short: "b", Arity: opt.Required, Arg: "host:port",
-			Help: "A running node to examine too; without a file, examine it alone."},
-		{Name: "override", Arity: opt.Required, Arg: "key=value",
-			Help: "Replaces one property of the file; repeatable."},
+		{
+			Name: "bootstrap-server", Short: "b", Arity: opt.Required, Arg: "host:port",
+			Help: "A running node to examine too; without a file, examine it alone.",
+		},
+		{
+			Name: "override", Arity: opt.Required, Arg: "key=value",
+			Help: "Replaces one property of the file; repeatable.",
+		},
 		{Name: "deep", Help: "Verify all batches of the logs, not only those past the recovery points."},
 		{Name: "json", Help: "Write the findings as JSON."},
 		{Name: "verbose", Short: "v", Help: "Tell what was found to be in order, too."},
@@ -41,8 +45,10 @@ func doctorTool(env *Env, args []string) int {
 		fmt.Fprintln(env.Out, versionLine())
 		return 0
 	}
-	in := &doctor.Options{Overrides: o.All("override"), Bootstrap: o.Or("bootstrap-server", ""),
-		Deep: o.Has("deep")}
+	in := &doctor.Options{
+		Overrides: o.All("override"), Bootstrap: o.Or("bootstrap-server", ""),
+		Deep: o.Has("deep"),
+	}
 	if len(o.Rest) == 1 {
 		in.File = o.Rest[0]
 	}

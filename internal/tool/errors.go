@@ -21,8 +21,7 @@ func (f *failure) Error() string {
 	if f.message != "" {
 		return f.message
 	}
-	var e *kerr.Error
-	if errors.As(kerr.ErrorForCode(f.code), &e) {
+	if e, ok := errors.AsType[*kerr.Error](kerr.ErrorForCode(f.code)); ok {
 		return e.Description
 	}
 	return fmt.Sprintf("error code %d", f.code)
@@ -118,7 +117,7 @@ func exception(code int16) string {
 		return prefix + "UnknownServerException"
 	}
 	var b strings.Builder
-	for _, word := range strings.Split(e.Message, "_") {
+	for word := range strings.SplitSeq(e.Message, "_") {
 		if word != "" {
 			b.WriteString(word[:1] + strings.ToLower(word[1:]))
 		}

@@ -130,15 +130,19 @@ func groupJSON(r *kgo.Record) (key, value any, err error) {
 	if err := v.ReadFrom(r.Value); err != nil {
 		return nil, nil, err
 	}
-	data := groupValueJSON{ProtocolType: v.ProtocolType, Generation: v.Generation, Protocol: v.Protocol,
-		Leader: v.Leader, Members: []groupMemberJSON{}}
+	data := groupValueJSON{
+		ProtocolType: v.ProtocolType, Generation: v.Generation, Protocol: v.Protocol,
+		Leader: v.Leader, Members: []groupMemberJSON{},
+	}
 	if v.Version >= 2 {
 		data.CurrentStateTimestamp = &v.CurrentStateTimestamp
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		data.Members = append(data.Members, groupMemberJSON{m.MemberID, m.InstanceID, m.ClientID, m.ClientHost,
-			m.RebalanceTimeoutMillis, m.SessionTimeoutMillis, m.Subscription, m.Assignment})
+		data.Members = append(data.Members, groupMemberJSON{
+			m.MemberID, m.InstanceID, m.ClientID, m.ClientHost,
+			m.RebalanceTimeoutMillis, m.SessionTimeoutMillis, m.Subscription, m.Assignment,
+		})
 	}
 	return key, typedJSON{Version: &v.Version, Data: data}, nil
 }

@@ -18,17 +18,25 @@ import (
 
 func getOffsetsSpec() *opt.Spec {
 	return &opt.Spec{About: "An interactive shell for getting topic-partition offsets.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
-		{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
-			Help: "The old name of --bootstrap-server."},
-		{Name: "topic-partitions", Arity: opt.Required, Arg: "pattern[:range],...",
-			Help: "Topics by regular expression, with the partitions wanted: 0, 0-2, 1- or -2."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
+		{
+			Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
+			Help: "The old name of --bootstrap-server.",
+		},
+		{
+			Name: "topic-partitions", Arity: opt.Required, Arg: "pattern[:range],...",
+			Help: "Topics by regular expression, with the partitions wanted: 0, 0-2, 1- or -2.",
+		},
 		{Name: "topic", Arity: opt.Required, Arg: "regex", Help: "Topics by regular expression."},
 		{Name: "partitions", Arity: opt.Required, Arg: "p,p,...", Help: "Partitions, with or without --topic."},
-		{Name: "time", Arity: opt.Required, Arg: "time",
+		{
+			Name: "time", Arity: opt.Required, Arg: "time",
 			Help: "A timestamp in ms, or -1 latest (default), -2 earliest, -3 max-timestamp, -4 earliest-local, " +
-				"-5 latest-tiered, -6 earliest-pending-upload."},
+				"-5 latest-tiered, -6 earliest-pending-upload.",
+		},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 		{Name: "exclude-internal-topics", Help: "Leave internal topics out."},
 	}}
@@ -133,7 +141,7 @@ func offsetsFilter(o *opt.Options) (func(topic string, partition int32) bool, er
 		return func(topic string, _ int32) bool { return topics.MatchString(topic) }, nil
 	}
 	ids := make(map[int32]bool)
-	for _, word := range strings.Split(list, ",") {
+	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
 		if err != nil {
 			return nil, fmt.Errorf("--partitions expects a comma separated list of numeric partition ids, but "+
@@ -153,7 +161,7 @@ func rulesFilter(text string) (func(string, int32) bool, error) {
 	}
 	var rules []rule
 	form := regexp.MustCompile(`^([^:,]*)(?::(?:([0-9]*)|(?:([0-9]*)-([0-9]*))))?$`)
-	for _, word := range strings.Split(text, ",") {
+	for word := range strings.SplitSeq(text, ",") {
 		m := form.FindStringSubmatch(word)
 		if m == nil {
 			return nil, fmt.Errorf("org.apache.kafka.tools.TerseException: Invalid rule specification: %s", word)
@@ -200,7 +208,8 @@ type offsetPartition struct {
 
 func matchingPartitions(ctx context.Context, client *kgo.Client, wanted func(string, int32) bool,
 	noInternal bool) (
-	[]offsetPartition, error) {
+	[]offsetPartition, error,
+) {
 	req := kmsg.NewPtrMetadataRequest()
 	resp, err := req.RequestWith(ctx, client)
 	if err != nil {
@@ -229,7 +238,8 @@ func matchingPartitions(ctx context.Context, client *kgo.Client, wanted func(str
 
 // writeOffsets asks every leader once. Partitions without such an offset are left out, as Apache's tool does.
 func (env *Env) writeOffsets(ctx context.Context, client *kgo.Client, parts []offsetPartition,
-	at int64) error {
+	at int64,
+) error {
 	type key struct {
 		topic     string
 		partition int32

@@ -23,8 +23,10 @@ func groupsSpec() *opt.Spec {
 	return &opt.Spec{
 		About: "This tool helps to list, describe, delete and manage the offsets of consumer groups.",
 		Flags: []opt.Flag{
-			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-				Help: "REQUIRED: the brokers to ask."},
+			{
+				Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask.",
+			},
 			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 			{Name: "timeout", Arity: opt.Required, Arg: "ms", Help: "How long the command may take (default 30000)."},
 			{Name: "list", Help: "List the consumer groups."},
@@ -35,22 +37,30 @@ func groupsSpec() *opt.Spec {
 			{Name: "validate-regex", Arity: opt.Required, Arg: "regex", Help: "Check an RE2 expression."},
 			{Name: "group", Arity: opt.Required, Arg: "id", Help: "A consumer group; repeatable."},
 			{Name: "all-groups", Help: "Every consumer group."},
-			{Name: "topic", Arity: opt.Required, Arg: "topic[:p,p]",
-				Help: "A topic or some of its partitions; repeatable."},
+			{
+				Name: "topic", Arity: opt.Required, Arg: "topic[:p,p]",
+				Help: "A topic or some of its partitions; repeatable.",
+			},
 			{Name: "all-topics", Help: resets + "every topic that the group has offsets for."},
 			{Name: "offsets", Help: "With --describe: offsets and lag (the default)."},
 			{Name: "members", Help: "With --describe: the members."},
-			{Name: "state", Arity: opt.Optional, Arg: "states",
-				Help: "With --describe: the group's state. With --list: show states, only these if any are named."},
-			{Name: "type", Arity: opt.Optional, Arg: "types",
-				Help: "With --list: show types, only these if any are named."},
+			{
+				Name: "state", Arity: opt.Optional, Arg: "states",
+				Help: "With --describe: the group's state. With --list: show states, only these if any are named.",
+			},
+			{
+				Name: "type", Arity: opt.Optional, Arg: "types",
+				Help: "With --list: show types, only these if any are named.",
+			},
 			{Name: "verbose", Help: "With --describe: more columns."},
 			{Name: "dry-run", Help: resets + "only show what would change."},
 			{Name: "execute", Help: resets + "do it."},
 			{Name: "export", Help: resets + "print the plan as CSV."},
 			{Name: "to-offset", Arity: opt.Required, Arg: "offset", Help: resets + "to this offset."},
-			{Name: "to-datetime", Arity: opt.Required, Arg: "datetime",
-				Help: resets + "to the first record since YYYY-MM-DDThh:mm:ss.sss, with or without a zone."},
+			{
+				Name: "to-datetime", Arity: opt.Required, Arg: "datetime",
+				Help: resets + "to the first record since YYYY-MM-DDThh:mm:ss.sss, with or without a zone.",
+			},
 			{Name: "by-duration", Arity: opt.Required, Arg: "PnDTnHnMnS", Help: resets + "to the first record " +
 				"since so long ago."},
 			{Name: "to-earliest", Help: resets + "to the oldest record."},
@@ -59,7 +69,8 @@ func groupsSpec() *opt.Spec {
 			{Name: "shift-by", Arity: opt.Required, Arg: "number", Help: resets + "by so many records, back if " +
 				"negative."},
 			{Name: "from-file", Arity: opt.Required, Arg: "file", Help: resets + "as a CSV file says."},
-		}}
+		},
+	}
 }
 
 // groupsRun is one run of kafka-consumer-groups.
@@ -140,9 +151,11 @@ const executeWarning = "WARN: No action will be performed as the --execute optio
 
 // scenarios are the ways to reset; Apache names them in this order.
 func scenarios() []string {
-	return []string{"to-latest", "by-duration", "to-datetime", "from-file", "shift-by", "to-offset",
+	return []string{
+		"to-latest", "by-duration", "to-datetime", "from-file", "shift-by", "to-offset",
 		"to-earliest",
-		"to-current"}
+		"to-current",
+	}
 }
 
 func (env *Env) checkGroups(o *opt.Options) error {
@@ -232,9 +245,11 @@ func (env *Env) checkReset(o *opt.Options) error {
 		return usagef("Option '[reset-offsets]' requires one of the following scenarios: [[%s]]",
 			strings.Join(all, "], ["))
 	}
-	for _, s := range []string{"to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest",
+	for _, s := range []string{
+		"to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest",
 		"to-current",
-		"shift-by", "from-file"} {
+		"shift-by", "from-file",
+	} {
 		if err := o.Exclude(s, all...); err != nil {
 			return asUsage(err)
 		}
@@ -259,7 +274,7 @@ func (env *Env) validateRegex(expr string) {
 // pickWords matches a comma list against known words, whatever their case.
 func pickWords(text string, known []string) ([]string, bool) {
 	var picked []string
-	for _, word := range strings.Split(text, ",") {
+	for word := range strings.SplitSeq(text, ",") {
 		found := false
 		for _, k := range known {
 			if strings.EqualFold(strings.TrimSpace(word), k) {
@@ -274,8 +289,10 @@ func pickWords(text string, known []string) ([]string, bool) {
 }
 
 func statesOf(o *opt.Options) ([]string, error) {
-	known := []string{"CompletingRebalance", "PreparingRebalance", "Stable", "Assigning", "Dead", "Reconciling",
-		"Empty"}
+	known := []string{
+		"CompletingRebalance", "PreparingRebalance", "Stable", "Assigning", "Dead", "Reconciling",
+		"Empty",
+	}
 	text := o.Or("state", "")
 	if text == "" {
 		return nil, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -101,8 +102,7 @@ func (g *groupsRun) views(ctx context.Context, ids []string) ([]groupView, error
 }
 
 func describeFailure(d *kadm.DescribedGroup) error {
-	var k *kerr.Error
-	if errors.As(d.Err, &k) {
+	if k, ok := errors.AsType[*kerr.Error](d.Err); ok {
 		return &failure{code: k.Code, message: d.ErrMessage}
 	}
 	return d.Err
@@ -113,12 +113,16 @@ func coordinatorText(b kadm.BrokerDetail) string {
 }
 
 func classicView(d *kadm.DescribedGroup) groupView {
-	v := groupView{id: d.Group, state: d.State, assignor: d.Protocol,
+	v := groupView{
+		id: d.Group, state: d.State, assignor: d.Protocol,
 		coordinator: coordinatorText(d.Coordinator),
-		epoch:       "-", targetEpoch: "-"}
+		epoch:       "-", targetEpoch: "-",
+	}
 	for _, m := range d.Members {
-		view := memberView{id: m.MemberID, client: m.ClientID, host: m.ClientHost, epoch: "-", targetEpoch: "-",
-			assigned: make(topicPartitions)}
+		view := memberView{
+			id: m.MemberID, client: m.ClientID, host: m.ClientHost, epoch: "-", targetEpoch: "-",
+			assigned: make(topicPartitions),
+		}
 		if m.InstanceID != nil {
 			view.instance = *m.InstanceID
 		}
@@ -133,14 +137,18 @@ func classicView(d *kadm.DescribedGroup) groupView {
 }
 
 func consumerView(d *kadm.DescribedConsumerGroup) groupView {
-	v := groupView{id: d.Group, state: d.State, assignor: d.AssignorName,
+	v := groupView{
+		id: d.Group, state: d.State, assignor: d.AssignorName,
 		coordinator: coordinatorText(d.Coordinator),
-		epoch:       strconv.Itoa(int(d.Epoch)), targetEpoch: strconv.Itoa(int(d.AssignmentEpoch))}
+		epoch:       strconv.Itoa(int(d.Epoch)), targetEpoch: strconv.Itoa(int(d.AssignmentEpoch)),
+	}
 	classic := 0
 	for _, m := range d.Members {
-		view := memberView{id: m.MemberID, client: m.ClientID, host: m.ClientHost,
+		view := memberView{
+			id: m.MemberID, client: m.ClientID, host: m.ClientHost,
 			epoch: strconv.Itoa(int(m.MemberEpoch)), targetEpoch: v.targetEpoch, hasTarget: true,
-			assigned: make(topicPartitions), target: make(topicPartitions), upgraded: m.MemberType == 1}
+			assigned: make(topicPartitions), target: make(topicPartitions), upgraded: m.MemberType == 1,
+		}
 		if m.InstanceID != nil {
 			view.instance = *m.InstanceID
 		}
@@ -166,7 +174,7 @@ func consumerView(d *kadm.DescribedConsumerGroup) groupView {
 }
 
 func sorted(p []int32) []int32 {
-	sort.Slice(p, func(i, j int) bool { return p[i] < p[j] })
+	slices.Sort(p)
 	return p
 }
 
@@ -211,8 +219,10 @@ func (g *groupsRun) showOffsets(ctx context.Context, v *groupView) error {
 			member, r.member, host, r.host, r.client)
 	}
 	fmt.Fprintln(g.Out)
-	line("GROUP", offsetRow{"TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
-		"CONSUMER-ID", "HOST", "CLIENT-ID"})
+	line("GROUP", offsetRow{
+		"TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
+		"CONSUMER-ID", "HOST", "CLIENT-ID",
+	})
 	for _, r := range rows {
 		line(v.id, r)
 	}
@@ -334,7 +344,8 @@ func (g *groupsRun) ends(ctx context.Context, topics []string) (map[string]map[i
 }
 
 func offsetLine(t string, p int32, committed map[string]map[int32]mark, ends map[string]map[int32]int64,
-	m *memberView) offsetRow {
+	m *memberView,
+) offsetRow {
 	r := offsetRow{t, strconv.Itoa(int(p)), "-", "-", "-", "-", m.id, m.host, m.client}
 	at, has := committed[t][p]
 	end, known := ends[t][p]
@@ -394,8 +405,10 @@ func (g *groupsRun) showMembers(v *groupView) {
 		fmt.Fprintln(g.Out)
 	}
 	fmt.Fprintln(g.Out)
-	line("GROUP", "#PARTITIONS", memberView{id: "CONSUMER-ID", instance: "GROUP-INSTANCE-ID", host: "HOST",
-		client: "CLIENT-ID", epoch: "CURRENT-EPOCH", targetEpoch: "TARGET-EPOCH"},
+	line("GROUP", "#PARTITIONS", memberView{
+		id: "CONSUMER-ID", instance: "GROUP-INSTANCE-ID", host: "HOST",
+		client: "CLIENT-ID", epoch: "CURRENT-EPOCH", targetEpoch: "TARGET-EPOCH",
+	},
 		"CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT", "UPGRADED")
 	for _, m := range v.members {
 		target := "-"

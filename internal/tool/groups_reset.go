@@ -116,7 +116,7 @@ func (g *groupsRun) partitionsOf(ctx context.Context, words []string) (topicPart
 			whole = append(whole, topic)
 			continue
 		}
-		for _, text := range strings.Split(list, ",") {
+		for text := range strings.SplitSeq(list, ",") {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil {
 				return nil, fmt.Errorf("Invalid topic arg '%s', expected either a topic name or a comma separated list "+
@@ -195,7 +195,8 @@ func (g *groupsRun) clamp(t string, p int32, offset int64, b bound) int64 {
 
 // target computes the new offset of every partition in scope.
 func (g *groupsRun) target(ctx context.Context, scope topicPartitions, committed map[string]map[int32]mark,
-	bounds map[string]map[int32]bound) (map[string]map[int32]int64, error) {
+	bounds map[string]map[int32]bound,
+) (map[string]map[int32]int64, error) {
 	if g.Has("to-datetime", "by-duration") {
 		at, err := g.instant()
 		if err != nil {
@@ -224,7 +225,8 @@ func (g *groupsRun) target(ctx context.Context, scope topicPartitions, committed
 
 // picker returns the rule of the scenarios that need no request of their own.
 func (g *groupsRun) picker(committed map[string]map[int32]mark) (func(string, int32, bound) (int64, error),
-	error) {
+	error,
+) {
 	switch {
 	case g.Has("to-earliest"):
 		return func(_ string, _ int32, b bound) (int64, error) { return b.start, nil }, nil
@@ -278,9 +280,11 @@ func parseDatetime(text string) (int64, error) {
 		return 0, errors.New("java.text.ParseException: Error parsing timestamp. " +
 			"It does not contain a 'T' according to ISO8601 format")
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05.000", "2006-01-02T15:04:05.000Z07:00",
+	for _, layout := range []string{
+		"2006-01-02T15:04:05.000", "2006-01-02T15:04:05.000Z07:00",
 		"2006-01-02T15:04:05.000Z0700", "2006-01-02T15:04:05.000Z07", "2006-01-02T15:04:05",
-		"2006-01-02T15:04:05Z07:00"} {
+		"2006-01-02T15:04:05Z07:00",
+	} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UnixMilli(), nil
 		}
@@ -317,7 +321,8 @@ func parseDuration(text string) (time.Duration, error) {
 
 // since finds the first offset at or after a time; partitions without one go to their end.
 func (g *groupsRun) since(ctx context.Context, at int64, scope topicPartitions,
-	bounds map[string]map[int32]bound) (map[string]map[int32]int64, error) {
+	bounds map[string]map[int32]bound,
+) (map[string]map[int32]int64, error) {
 	found, err := timedOffsets(ctx, g.admin, scope, at)
 	if err != nil {
 		return nil, err
@@ -339,7 +344,8 @@ func (g *groupsRun) since(ctx context.Context, at int64, scope topicPartitions,
 }
 
 func timedOffsets(ctx context.Context, admin *kadm.Client, scope topicPartitions, at int64) (
-	map[string]map[int32]int64, error) {
+	map[string]map[int32]int64, error,
+) {
 	listed, err := admin.ListOffsetsAfterMilli(ctx, at, scope.topics()...)
 	if err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func spawn(env *Env, s startArgs) (pid int, out string, err error) {
 	for _, o := range s.overrides {
 		args = append(args, "--override", o)
 	}
-	cmd := exec.Command(self, args...)
+	cmd := exec.Command(self, args...) //nolint:noctx // it outlives this process
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

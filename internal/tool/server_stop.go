@@ -13,13 +13,19 @@ import (
 )
 
 func serverStopSpec() *opt.Spec {
-	return &opt.Spec{About: "Stops the Kalda nodes on this machine: all, or those of a role or an id.",
+	return &opt.Spec{
+		About: "Stops the Kalda nodes on this machine: all, or those of a role or an id.",
 		Flags: []opt.Flag{
-			{Name: "process-role", Arity: opt.Required, Arg: "role",
-				Help: "Only nodes with this role: broker or controller."},
-			{Name: "node-id", Arity: opt.Required, Arg: "id",
-				Help: "Only the node with this id; wins over --process-role."},
-		}}
+			{
+				Name: "process-role", Arity: opt.Required, Arg: "role",
+				Help: "Only nodes with this role: broker or controller.",
+			},
+			{
+				Name: "node-id", Arity: opt.Required, Arg: "id",
+				Help: "Only the node with this id; wins over --process-role.",
+			},
+		},
+	}
 }
 
 // process is a running node.
@@ -130,7 +136,7 @@ func nodeAt(dir string) (process, bool) {
 		return process{}, false
 	}
 	var words []string
-	for _, w := range bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
+	for w := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
 		words = append(words, string(w))
 	}
 	args, ok := serverArgs(words)
@@ -179,7 +185,7 @@ func choose(all []process, role, id string) []process {
 			}
 			continue
 		}
-		for _, r := range strings.Split(settings["process.roles"], ",") {
+		for r := range strings.SplitSeq(settings["process.roles"], ",") {
 			if strings.TrimSpace(r) == role {
 				chosen = append(chosen, p)
 				break

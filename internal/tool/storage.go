@@ -14,34 +14,61 @@ import (
 
 // storageTool is kafka-storage.
 func storageTool(env *Env, args []string) int {
-	config := opt.Flag{Name: "config", Short: "c", Arity: opt.Required, Arg: "file",
-		Help: "The node's properties file."}
-	release := opt.Flag{Name: "release-version", Short: "r", Arity: opt.Required, Arg: "version",
-		Help: "The release whose features are meant, such as 4.4 or 4.0-IV3; default: the newest."}
-	feature := opt.Flag{Name: "feature", Short: "f", Arity: opt.Required, Arg: "name=level",
-		Help: "A feature's level; repeatable."}
+	config := opt.Flag{
+		Name: "config", Short: "c", Arity: opt.Required, Arg: "file",
+		Help: "The node's properties file.",
+	}
+	release := opt.Flag{
+		Name: "release-version", Short: "r", Arity: opt.Required, Arg: "version",
+		Help: "The release whose features are meant, such as 4.4 or 4.0-IV3; default: the newest.",
+	}
+	feature := opt.Flag{
+		Name: "feature", Short: "f", Arity: opt.Required, Arg: "name=level",
+		Help: "A feature's level; repeatable.",
+	}
 	return env.commands(args, &opt.Spec{About: "The Kafka storage tool."}, []command{
-		{"info", &opt.Spec{About: "Get information about the Kafka log directories on this node.",
-			Flags: []opt.Flag{config}},
-			[]string{"config"}, env.storageInfo},
-		{"format", &opt.Spec{About: "Format the Kafka log directories on this node.", Flags: []opt.Flag{config,
-			{Name: "cluster-id", Short: "t", Arity: opt.Required, Arg: "id",
-				Help: "The cluster's id: see random-uuid."},
-			{Name: "add-scram", Short: "S", Arity: opt.Required, Arg: "credential",
-				Help: "A first user, such as 'SCRAM-SHA-256=[name=alice,password=secret]'; repeatable."},
+		{
+			"info", &opt.Spec{
+				About: "Get information about the Kafka log directories on this node.",
+				Flags: []opt.Flag{config},
+			},
+			[]string{"config"},
+			env.storageInfo,
+		},
+		{"format", &opt.Spec{About: "Format the Kafka log directories on this node.", Flags: []opt.Flag{
+			config,
+			{
+				Name: "cluster-id", Short: "t", Arity: opt.Required, Arg: "id",
+				Help: "The cluster's id: see random-uuid.",
+			},
+			{
+				Name: "add-scram", Short: "S", Arity: opt.Required, Arg: "credential",
+				Help: "A first user, such as 'SCRAM-SHA-256=[name=alice,password=secret]'; repeatable.",
+			},
 			{Name: "ignore-formatted", Short: "g", Help: "Pass over directories that are formatted already."},
 			release, feature,
 			{Name: "standalone", Short: "s", Help: "This controller is the only voter of a quorum that can grow."},
 			{Name: "no-initial-controllers", Short: "N", Help: "This controller joins a quorum that exists."},
-			{Name: "initial-controllers", Short: "I", Arity: opt.Required, Arg: "id@host:port:dir,...",
-				Help: "The first voters; the same list on each of them."},
+			{
+				Name: "initial-controllers", Short: "I", Arity: opt.Required, Arg: "id@host:port:dir,...",
+				Help: "The first voters; the same list on each of them.",
+			},
 		}}, []string{"cluster-id", "config"}, env.storageFormat},
-		{"version-mapping", &opt.Spec{About: "Show the features that belong to a release.",
-			Flags: []opt.Flag{release}},
-			nil, env.versionMapping},
-		{"feature-dependencies", &opt.Spec{About: "Show what feature levels depend on.",
-			Flags: []opt.Flag{feature}},
-			[]string{"feature"}, env.featureDependencies},
+		{
+			"version-mapping", &opt.Spec{
+				About: "Show the features that belong to a release.",
+				Flags: []opt.Flag{release},
+			},
+			nil, env.versionMapping,
+		},
+		{
+			"feature-dependencies", &opt.Spec{
+				About: "Show what feature levels depend on.",
+				Flags: []opt.Flag{feature},
+			},
+			[]string{"feature"},
+			env.featureDependencies,
+		},
 		{"random-uuid", &opt.Spec{About: "Print a random UUID."}, nil, func(*opt.Options) int {
 			fmt.Fprintln(env.Out, storage.RandomUUID())
 			return 0
@@ -68,8 +95,10 @@ func storageNode(o *opt.Options, action string) (*config.Server, storage.Node, e
 	if err != nil {
 		return nil, none, err
 	}
-	n := storage.Node{ID: c.NodeID, Controller: c.Controller, LogDirs: c.LogDirs, MetadataDir: c.MetadataLogDir,
-		StaticVoters: len(c.Voters) > 0}
+	n := storage.Node{
+		ID: c.NodeID, Controller: c.Controller, LogDirs: c.LogDirs, MetadataDir: c.MetadataLogDir,
+		StaticVoters: len(c.Voters) > 0,
+	}
 	if len(c.AdvertisedControllers) > 0 {
 		l := c.AdvertisedControllers[0]
 		n.Listener, n.Host, n.Port = l.Name, l.Host, uint16(l.Port)
@@ -112,9 +141,11 @@ func (env *Env) storageFormat(o *opt.Options) int {
 
 // features are the names of all features but metadata.version, in the order that Apache's tools print them.
 func features() []string {
-	return []string{meta.FeatureKRaft, meta.FeatureTransaction, meta.FeatureGroup, meta.FeatureELR,
+	return []string{
+		meta.FeatureKRaft, meta.FeatureTransaction, meta.FeatureGroup, meta.FeatureELR,
 		meta.FeatureShare,
-		meta.FeatureStreams}
+		meta.FeatureStreams,
+	}
 }
 
 // defaultLevel is the level of a feature that a metadata.version brings along.

@@ -118,8 +118,10 @@ func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"kafka-storage", "format log directories and say what is in them", storageTool},
-		{"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)",
-			serverStart},
+		{
+			"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)",
+			serverStart,
+		},
 		{"kafka-server-stop", "stop the nodes on this machine", serverStop},
 		{"kafka-topics", "create, list, describe, alter and delete topics", topics},
 		{"kafka-console-producer", "write lines from standard input to a topic", consoleProducer},

@@ -16,11 +16,13 @@ import (
 func try(t *testing.T, stdin string, argv ...string) (out, errs string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := &Env{In: strings.NewReader(stdin), Out: &o, Err: &e, Getenv: func(string) string { return "" },
+	env := &Env{
+		In: strings.NewReader(stdin), Out: &o, Err: &e, Getenv: func(string) string { return "" },
 		Hooks: Hooks{Server: func(file string, overrides []string) int {
 			o.WriteString("server " + file + " " + strings.Join(overrides, ",") + "\n")
 			return 7
-		}}}
+		}},
+	}
 	code = Dispatch(env, argv)
 	return o.String(), e.String(), code
 }
@@ -32,8 +34,10 @@ func TestDispatch(t *testing.T) {
 		code int
 	}{
 		{[]string{"kalda"}, "server  \n", 7},
-		{[]string{"kalda", "server", "a.properties", "--override", "x=1", "--override=y=2"},
-			"server a.properties x=1,y=2\n", 7},
+		{
+			[]string{"kalda", "server", "a.properties", "--override", "x=1", "--override=y=2"},
+			"server a.properties x=1,y=2\n", 7,
+		},
 		{[]string{"/opt/bin/kafka-server-start.sh", "a.properties"}, "server a.properties \n", 7},
 		{[]string{"kalda", "kafka-run-class", "kafka.Kafka", "a.properties"}, "server a.properties \n", 7},
 		{[]string{"kafka-topics.sh", "--version"}, KafkaVersion + "\n", 0},
@@ -165,8 +169,10 @@ func TestLineReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []*kgo.Record{
-		{Topic: "t", Key: []byte("k"), Value: []byte("val"),
-			Headers: []kgo.RecordHeader{{Key: "h1", Value: []byte("v1")}, {Key: "h2", Value: []byte("v2")}}},
+		{
+			Topic: "t", Key: []byte("k"), Value: []byte("val"),
+			Headers: []kgo.RecordHeader{{Key: "h1", Value: []byte("v1")}, {Key: "h2", Value: []byte("v2")}},
+		},
 		{Topic: "t", Headers: []kgo.RecordHeader{{Key: "h1"}}},
 		{Topic: "t", Key: []byte("k"), Value: []byte{}},
 	}
@@ -188,8 +194,10 @@ func TestLineReader(t *testing.T) {
 
 // The lines are those of Apache Kafka 4.4.0's DefaultMessageFormatter.
 func TestTextFormatter(t *testing.T) {
-	record := &kgo.Record{Partition: 1, Offset: 3, Timestamp: time.UnixMilli(1796150825621), Key: []byte("k"),
-		Value: []byte("val"), Headers: []kgo.RecordHeader{{Key: "h1", Value: []byte("v1")}, {Key: "h2"}}}
+	record := &kgo.Record{
+		Partition: 1, Offset: 3, Timestamp: time.UnixMilli(1796150825621), Key: []byte("k"),
+		Value: []byte("val"), Headers: []kgo.RecordHeader{{Key: "h1", Value: []byte("v1")}, {Key: "h2"}},
+	}
 	for line, want := range map[string]string{
 		"":               "val\n",
 		"print.key=true": "k\tval\n",
@@ -244,8 +252,10 @@ func TestDecoders(t *testing.T) {
 }
 
 func TestJavaDouble(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.0", 1000: "1000.0", 50.5: "50.5", 1e7: "1.0E7",
-		1.5e-4: "1.5E-4", -3: "-3.0"} {
+	for v, want := range map[float64]string{
+		0: "0.0", 1000: "1000.0", 50.5: "50.5", 1e7: "1.0E7",
+		1.5e-4: "1.5E-4", -3: "-3.0",
+	} {
 		if got := javaDouble(v, 64); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
@@ -298,8 +308,10 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s: %d %v", text, got, err)
 		}
 	}
-	for text, want := range map[string]time.Duration{"PT5M": 5 * time.Minute, "P1DT2H": 26 * time.Hour,
-		"PT1.5S": 1500 * time.Millisecond, "-PT1S": -time.Second} {
+	for text, want := range map[string]time.Duration{
+		"PT5M": 5 * time.Minute, "P1DT2H": 26 * time.Hour,
+		"PT1.5S": 1500 * time.Millisecond, "-PT1S": -time.Second,
+	} {
 		if got, err := parseDuration(text); err != nil || got != want {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
@@ -312,8 +324,10 @@ func TestTimes(t *testing.T) {
 }
 
 func TestCSVText(t *testing.T) {
-	for text, want := range map[string]string{"t2": "t2", "a,b": `"a,b"`, `a"b`: `"a""b"`,
-		"a-topic-with-a-rather-long-name": `"a-topic-with-a-rather-long-name"`} {
+	for text, want := range map[string]string{
+		"t2": "t2", "a,b": `"a,b"`, `a"b`: `"a""b"`,
+		"a-topic-with-a-rather-long-name": `"a-topic-with-a-rather-long-name"`,
+	} {
 		if got := csvText(text); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
@@ -329,8 +343,17 @@ func TestRules(t *testing.T) {
 		topic string
 		p     int32
 		want  bool
-	}{{"t1", 0, true}, {"t1", 1, false}, {"t2", 1, true}, {"t2", 2, false}, {"xx", 0, false}, {"xx", 9, true},
-		{"y", 1, true}, {"y", 2, false}, {"t", 0, false}} {
+	}{
+		{"t1", 0, true},
+		{"t1", 1, false},
+		{"t2", 1, true},
+		{"t2", 2, false},
+		{"xx", 0, false},
+		{"xx", 9, true},
+		{"y", 1, true},
+		{"y", 2, false},
+		{"t", 0, false},
+	} {
 		if got := f(c.topic, c.p); got != c.want {
 			t.Errorf("%s-%d: %t", c.topic, c.p, got)
 		}
@@ -339,9 +362,11 @@ func TestRules(t *testing.T) {
 
 func TestExceptionNames(t *testing.T) {
 	const prefix = "org.apache.kafka.common.errors."
-	for code, want := range map[int16]string{3: "UnknownTopicOrPartitionException", 68: "GroupNotEmptyException",
+	for code, want := range map[int16]string{
+		3: "UnknownTopicOrPartitionException", 68: "GroupNotEmptyException",
 		69: "GroupIdNotFoundException", 36: "TopicExistsException", 40: "InvalidConfigException",
-		86: "GroupSubscribedToTopicException", 42: "InvalidRequestException", 17: "InvalidTopicException"} {
+		86: "GroupSubscribedToTopicException", 42: "InvalidRequestException", 17: "InvalidTopicException",
+	} {
 		if code == 40 {
 			want = "InvalidConfigurationException"
 		}
@@ -383,9 +408,17 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		role, id string
 		want     []int
-	}{{"", "", []int{1, 2, 3}}, {"broker", "", []int{1}}, {"controller", "", []int{1, 2, 3}}, {"", "5",
-		[]int{3}},
-		{"broker", "4", []int{2}}, {"", "9", nil}} {
+	}{
+		{"", "", []int{1, 2, 3}},
+		{"broker", "", []int{1}},
+		{"controller", "", []int{1, 2, 3}},
+		{
+			"", "5",
+			[]int{3},
+		},
+		{"broker", "4", []int{2}},
+		{"", "9", nil},
+	} {
 		var got []int
 		for _, p := range choose(all, c.role, c.id) {
 			got = append(got, p.pid)
@@ -398,8 +431,10 @@ func TestChoose(t *testing.T) {
 
 func TestClientSettings(t *testing.T) {
 	env := &Env{Err: &bytes.Buffer{}}
-	p := props{"acks": "1", "linger.ms": "5", "compression.type": "lz4", "client.id": "x",
-		"interceptor.classes": "Y"}
+	p := props{
+		"acks": "1", "linger.ms": "5", "compression.type": "lz4", "client.id": "x",
+		"interceptor.classes": "Y",
+	}
 	if _, err := env.mapProps(producerClient, p); err != nil {
 		t.Fatal(err)
 	}
@@ -416,13 +451,19 @@ func TestClientSettings(t *testing.T) {
 
 // The tables are Apache Kafka 4.4.0's.
 func TestGroupTables(t *testing.T) {
-	v := groupView{id: "lg", state: "Stable", assignor: "range", coordinator: "127.0.0.1:37000  (1)", epoch: "-",
+	v := groupView{
+		id: "lg", state: "Stable", assignor: "range", coordinator: "127.0.0.1:37000  (1)", epoch: "-",
 		targetEpoch: "-", members: []memberView{
-			{id: "inst1-f7e7b896-02a0-4a17-9333-4dce1326e7de", instance: "inst1", host: "/127.0.0.1", client: "cB",
-				epoch: "-", targetEpoch: "-", assigned: topicPartitions{"live1": {0, 1}}},
-			{id: "cA-944ff64a-5636-4cc3-ac3e-789a88a78f93", host: "/127.0.0.1", client: "cA", epoch: "-",
-				targetEpoch: "-", assigned: topicPartitions{"live1": {2}, "live2": {0, 1}}},
-		}}
+			{
+				id: "inst1-f7e7b896-02a0-4a17-9333-4dce1326e7de", instance: "inst1", host: "/127.0.0.1", client: "cB",
+				epoch: "-", targetEpoch: "-", assigned: topicPartitions{"live1": {0, 1}},
+			},
+			{
+				id: "cA-944ff64a-5636-4cc3-ac3e-789a88a78f93", host: "/127.0.0.1", client: "cA", epoch: "-",
+				targetEpoch: "-", assigned: topicPartitions{"live1": {2}, "live2": {0, 1}},
+			},
+		},
+	}
 	golden, err := os.ReadFile("testdata/golden/groups.txt")
 	if err != nil {
 		t.Fatal(err)

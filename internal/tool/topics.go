@@ -18,37 +18,53 @@ import (
 func topicsSpec() *opt.Spec {
 	const describes = "With --describe: "
 	return &opt.Spec{About: "Create, delete, describe, or change a topic.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 		{Name: "list", Help: "List the topics."},
 		{Name: "create", Help: "Create a topic."},
 		{Name: "delete", Help: "Delete topics."},
 		{Name: "alter", Help: "Add partitions to topics; kafka-configs changes their configuration."},
 		{Name: "describe", Help: "Show partitions, replicas and configuration."},
-		{Name: "topic", Arity: opt.Required, Arg: "topic",
-			Help: "The topic; except with --create a regular expression."},
+		{
+			Name: "topic", Arity: opt.Required, Arg: "topic",
+			Help: "The topic; except with --create a regular expression.",
+		},
 		{Name: "topic-id", Arity: opt.Required, Arg: "id", Help: describes + "the topic of this id."},
-		{Name: "config", Arity: opt.Required, Arg: "name=value",
-			Help: "With --create: a topic configuration; repeatable."},
+		{
+			Name: "config", Arity: opt.Required, Arg: "name=value",
+			Help: "With --create: a topic configuration; repeatable.",
+		},
 		{Name: "delete-config", Arity: opt.Required, Arg: "name", Help: "Has no effect any more."},
-		{Name: "partitions", Arity: opt.Required, Arg: "number",
-			Help: "Partitions of the new topic, or how many an altered one shall have in all."},
+		{
+			Name: "partitions", Arity: opt.Required, Arg: "number",
+			Help: "Partitions of the new topic, or how many an altered one shall have in all.",
+		},
 		{Name: "replication-factor", Arity: opt.Required, Arg: "number", Help: "Replicas of each partition."},
-		{Name: "replica-assignment", Arity: opt.Required, Arg: "id:id,id:id,...",
-			Help: "Brokers of each partition, partitions apart by commas, brokers by colons."},
+		{
+			Name: "replica-assignment", Arity: opt.Required, Arg: "id:id,id:id,...",
+			Help: "Brokers of each partition, partitions apart by commas, brokers by colons.",
+		},
 		{Name: "under-replicated-partitions", Help: describes + "only partitions short of replicas in sync."},
 		{Name: "unavailable-partitions", Help: describes + "only partitions without a live leader."},
-		{Name: "under-min-isr-partitions",
-			Help: describes + "only partitions with fewer in sync than min.insync.replicas."},
-		{Name: "at-min-isr-partitions",
-			Help: describes + "only partitions with just min.insync.replicas in sync."},
+		{
+			Name: "under-min-isr-partitions",
+			Help: describes + "only partitions with fewer in sync than min.insync.replicas.",
+		},
+		{
+			Name: "at-min-isr-partitions",
+			Help: describes + "only partitions with just min.insync.replicas in sync.",
+		},
 		{Name: "topics-with-overrides", Help: describes + "only topics with a configuration of their own."},
 		{Name: "if-exists", Help: "With --alter, --delete, --describe: no error when the topic is missing."},
 		{Name: "if-not-exists", Help: "With --create: no error when the topic is there."},
 		{Name: "exclude-internal", Help: "With --list or --describe: leave internal topics out."},
-		{Name: "partition-size-limit-per-response", Arity: opt.Required, Arg: "number",
-			Help: describes + "partitions to ask for at a time (default 2000)."},
+		{
+			Name: "partition-size-limit-per-response", Arity: opt.Required, Arg: "number",
+			Help: describes + "partitions to ask for at a time (default 2000).",
+		},
 	}}
 }
 
@@ -148,8 +164,10 @@ func checkTopics(o *opt.Options) error {
 }
 
 func excludeTopics(o *opt.Options) error {
-	filters := []string{"under-replicated-partitions", "unavailable-partitions", "under-min-isr-partitions",
-		"at-min-isr-partitions", "topics-with-overrides"}
+	filters := []string{
+		"under-replicated-partitions", "unavailable-partitions", "under-min-isr-partitions",
+		"at-min-isr-partitions", "topics-with-overrides",
+	}
 	var errs []error
 	not := func(name string, others ...string) { errs = append(errs, o.Exclude(name, others...)) }
 	not("config", "list", "describe", "delete", "alter")
@@ -207,7 +225,7 @@ func (t *topicsRun) create(ctx context.Context) error {
 				"all configs to be added must be in the format \"key=val\".")
 		}
 		config := kmsg.NewCreateTopicsRequestTopicConfig()
-		config.Name, config.Value = strings.TrimSpace(k), kmsg.StringPtr(strings.TrimSpace(v))
+		config.Name, config.Value = strings.TrimSpace(k), new(strings.TrimSpace(v))
 		topic.Configs = append(topic.Configs, config)
 	}
 	req := kmsg.NewPtrCreateTopicsRequest()
@@ -273,7 +291,7 @@ func parseAssignment(text string) ([][]int32, error) {
 		var ids []int32
 		seen := make(map[int32]bool)
 		var twice []string
-		for _, word := range strings.Split(part, ":") {
+		for word := range strings.SplitSeq(part, ":") {
 			word = strings.TrimSpace(word)
 			id, err := strconv.ParseInt(word, 10, 32)
 			if err != nil {
@@ -401,7 +419,7 @@ func (t *topicsRun) delete(ctx context.Context) error {
 	req.TopicNames = names
 	for _, n := range names {
 		topic := kmsg.NewDeleteTopicsRequestTopic()
-		topic.Topic = kmsg.StringPtr(n)
+		topic.Topic = new(n)
 		req.Topics = append(req.Topics, topic)
 	}
 	resp, err := req.RequestWith(ctx, t.client)

@@ -158,9 +158,11 @@ func appendPage(views []topicView, topic *kmsg.DescribeTopicPartitionsResponseTo
 	}
 	v := &views[len(views)-1]
 	for _, p := range topic.Partitions {
-		v.partitions = append(v.partitions, partitionView{number: p.Partition, leader: p.LeaderID,
+		v.partitions = append(v.partitions, partitionView{
+			number: p.Partition, leader: p.LeaderID,
 			replicas: p.Replicas, isr: p.ISR, elr: p.EligibleLeaderReplicas, lastELR: p.LastKnownELR,
-			eligible: true})
+			eligible: true,
+		})
 	}
 	return views
 }
@@ -169,7 +171,7 @@ func describeByMetadata(ctx context.Context, client *kgo.Client, names []string)
 	req := kmsg.NewPtrMetadataRequest()
 	for _, n := range names {
 		topic := kmsg.NewMetadataRequestTopic()
-		topic.Topic = kmsg.StringPtr(n)
+		topic.Topic = new(n)
 		req.Topics = append(req.Topics, topic)
 	}
 	resp, err := req.RequestWith(ctx, client)
@@ -183,8 +185,10 @@ func describeByMetadata(ctx context.Context, client *kgo.Client, names []string)
 		}
 		v := topicView{name: *topic.Topic, id: topic.TopicID}
 		for _, p := range topic.Partitions {
-			v.partitions = append(v.partitions, partitionView{number: p.Partition, leader: p.Leader,
-				replicas: p.Replicas, isr: p.ISR})
+			v.partitions = append(v.partitions, partitionView{
+				number: p.Partition, leader: p.Leader,
+				replicas: p.Replicas, isr: p.ISR,
+			})
 		}
 		sort.Slice(v.partitions, func(i, j int) bool { return v.partitions[i].number < v.partitions[j].number })
 		views = append(views, v)

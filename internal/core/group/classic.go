@@ -156,10 +156,6 @@ func (g *group) rename(m *member, id string) {
 	g.byID[id] = m
 }
 
-func (g *group) isPending(id string) bool {
-	return slices.ContainsFunc(g.pending, func(p pendingMember) bool { return p.id == id })
-}
-
 func (g *group) allJoined() bool { return g.awaiting == len(g.members) && len(g.pending) == 0 }
 
 func (g *group) rebalanceTimeout() (d time.Duration) {

@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/format/record"
-	"github.com/tidwall/btree"
 )
 
 // Core is the groups of one partition of __consumer_offsets.
@@ -184,7 +185,7 @@ func (c *Core) armSweep() {
 // newMemberID is the client's id, or the instance's, with a random UUID.
 func (c *Core) newMemberID(prefix string) string {
 	var u [16]byte
-	c.rng.Read(u[:]) // never fails
+	_, _ = c.rng.Read(u[:]) // never fails
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
 	h := hex.EncodeToString(u[:])

@@ -31,12 +31,16 @@ func (in *List) wants(l *ListedGroup) bool {
 func (c *Core) onDescribe(in *Describe) Output {
 	g := c.group(in.Group)
 	if g == nil {
-		return &Described{Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " not found.",
-			State: dead.String()}
+		return &Described{
+			Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " not found.",
+			State: dead.String(),
+		}
 	}
 	if len(g.foreign) > 0 {
-		return &Described{Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " is not a classic group.",
-			State: dead.String()}
+		return &Described{
+			Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " is not a classic group.",
+			State: dead.String(),
+		}
 	}
 	out := &Described{State: g.state.String(), ProtocolType: g.protocolType}
 	known := g.state == stable && g.protocol != nil
@@ -62,8 +66,10 @@ func (c *Core) onDelete(in *Delete) Output {
 		return &Status{Code: kerr.NonEmptyGroup}
 	case len(g.foreign) > 0 && g.foreignType() != consumerType:
 		// Its state lives in other topics too: only its own coordinator can delete all of it.
-		return &Status{Code: kerr.GroupDeletionFailed,
-			Message: "Group " + in.Group + " is of a type that this node can't delete."}
+		return &Status{
+			Code:    kerr.GroupDeletionFailed,
+			Message: "Group " + in.Group + " is of a type that this node can't delete.",
+		}
 	}
 	gone := g.committed()
 	for tp := range g.unstable {

@@ -97,6 +97,7 @@ func (c *Core) hasRoom(g *group, id string) bool {
 		return m != nil && m.join != 0 || g.awaiting < c.cfg.MaxSize
 	case completing, stable:
 		return m != nil || len(g.members) < c.cfg.MaxSize
+	case empty, dead:
 	}
 	return true
 }
@@ -419,6 +420,7 @@ func (c *Core) shrunk(g *group) {
 		c.prepare(g)
 	case preparing:
 		c.maybeCompleteJoin(g)
+	case empty, dead: // nobody is left to wait for
 	}
 }
 

@@ -147,14 +147,14 @@ type undoOffset struct {
 }
 
 func (c *Core) revertOffsets(g *group, undo []undoOffset, created bool) {
-	for i := len(undo) - 1; i >= 0; i-- {
-		if u := undo[i]; u.old != nil {
+	for _, u := range slices.Backward(undo) {
+		if u := u; u.old != nil {
 			g.offsets[u.TopicPartition] = u.old
 		} else {
 			delete(g.offsets, u.TopicPartition)
 		}
-		for producer, o := range undo[i].pending {
-			c.pend(g, undo[i].TopicPartition, producer, o)
+		for producer, o := range u.pending {
+			c.pend(g, u.TopicPartition, producer, o)
 		}
 	}
 	if created {

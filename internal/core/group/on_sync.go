@@ -49,6 +49,7 @@ func checkSync(g *group, in *Sync) kerr.Code {
 		return kerr.UnknownMemberID
 	case preparing:
 		return kerr.RebalanceInProgress
+	case completing, stable:
 	}
 	return kerr.None
 }

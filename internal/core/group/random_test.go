@@ -29,9 +29,11 @@ func TestRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Defaults()
 		cfg.OffsetsRetention, cfg.RetentionCheckInterval, cfg.MaxSize = 50*time.Second, 20*time.Second, 4
-		m := &model{core: New(cfg, [32]byte{1}), twin: New(cfg, [32]byte{1}), now: time.UnixMilli(1e12),
+		m := &model{
+			core: New(cfg, [32]byte{1}), twin: New(cfg, [32]byte{1}), now: time.UnixMilli(1e12),
 			waiting:    map[Ref]bool{},
-			generation: map[string]int32{}, ids: []string{"", "nobody"}}
+			generation: map[string]int32{}, ids: []string{"", "nobody"},
+		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			m.step(t)
 			m.check(t)
@@ -43,8 +45,10 @@ func TestRandom(t *testing.T) {
 func (m *model) step(t *rapid.T) {
 	mark := m.core.Mark()
 	if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
-		d := rapid.SampledFrom([]time.Duration{time.Second, 3 * time.Second, 11 * time.Second,
-			time.Minute}).Draw(t, "wait")
+		d := rapid.SampledFrom([]time.Duration{
+			time.Second, 3 * time.Second, 11 * time.Second,
+			time.Minute,
+		}).Draw(t, "wait")
 		m.now = m.now.Add(d)
 		m.core.Tick(m.now)
 		m.twin.Tick(m.now)
@@ -103,9 +107,11 @@ func (m *model) input(t *rapid.T) Input {
 			member = ""
 		}
 		names := rapid.SampledFrom([]string{"x", "xy", "yx", "y"}).Draw(t, "protocols")
-		in := &Join{Group: id, Member: member, Instance: instance, SessionTimeout: 10 * time.Second,
+		in := &Join{
+			Group: id, Member: member, Instance: instance, SessionTimeout: 10 * time.Second,
 			RebalanceTimeout: 30 * time.Second,
-			ProtocolType:     "consumer", RequireMember: rapid.Bool().Draw(t, "v4"), CanSkip: true}
+			ProtocolType:     "consumer", RequireMember: rapid.Bool().Draw(t, "v4"), CanSkip: true,
+		}
 		for _, n := range names {
 			in.Protocols = append(in.Protocols, Protocol{string(n), subscription([]string{"t"})})
 		}
@@ -130,8 +136,10 @@ func (m *model) input(t *rapid.T) Input {
 	}
 	in := &Commit{Group: id, Member: member, Instance: instance, Generation: generation, Retention: -1}
 	for i := range rapid.IntRange(1, 3).Draw(t, "offsets") {
-		in.Offsets = append(in.Offsets, CommitOffset{TopicPartition: TopicPartition{string("tu"[i%2]), int32(i)},
-			Offset: int64(m.ref)})
+		in.Offsets = append(in.Offsets, CommitOffset{
+			TopicPartition: TopicPartition{string("tu"[i%2]), int32(i)},
+			Offset:         int64(m.ref),
+		})
 	}
 	return in
 }
@@ -256,8 +264,10 @@ func (g *group) offsetsAsText() (out []string) {
 // FuzzReplay feeds a core with any records: it may refuse them, and must go on.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 1, 'g', 0, 1, 't', 0, 0, 0, 0}, []byte(nil), int64(-1))
-	f.Add([]byte{0, 2, 0, 1, 'g'}, []byte{0, 3, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0, 0}, int64(7))
+	f.Add([]byte{0, 2, 0, 1, 'g'}, []byte{
+		0, 3, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0,
+	}, int64(7))
 	f.Add([]byte{0, 5, 0, 1, 'g'}, []byte{0, 0}, int64(-1))
 	f.Fuzz(func(t *testing.T, key, value []byte, producer int64) {
 		c := New(Defaults(), [32]byte{})

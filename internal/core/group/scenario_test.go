@@ -30,7 +30,7 @@ func TestScenarios(t *testing.T) {
 				}
 				w = newWorld(cfg)
 			case "run":
-				for _, line := range strings.Split(d.Input, "\n") {
+				for line := range strings.SplitSeq(d.Input, "\n") {
 					w.line(t, line)
 				}
 			case "matrix":
@@ -113,7 +113,7 @@ type words struct {
 
 func parse(line string) words {
 	p := words{keys: map[string]string{}}
-	for _, f := range strings.Fields(line) {
+	for f := range strings.FieldsSeq(line) {
 		if k, v, ok := strings.Cut(f, "="); ok {
 			p.keys[k] = v
 		} else {
@@ -234,8 +234,10 @@ func (w *world) transaction(t *testing.T, p *words) {
 	}
 	for tp, at := range p.keys {
 		o := partition(tp)
-		k := record.GroupKey{Kind: record.KindOffsetCommit, Group: p.args[2], Topic: o.Topic,
-			Partition: o.Partition}
+		k := record.GroupKey{
+			Kind: record.KindOffsetCommit, Group: p.args[2], Topic: o.Topic,
+			Partition: o.Partition,
+		}
 		n, _ := strconv.ParseInt(at, 10, 64)
 		v := record.OffsetValue{Version: 3, Offset: n, CommitTimestamp: w.now.UnixMilli()}
 		if err := w.core.Replay(0, producer, k.Encode(), v.Encode()); err != nil {
@@ -266,7 +268,7 @@ func partition(s string) TopicPartition {
 }
 
 func partitions(s string) (tps []TopicPartition) {
-	for _, x := range strings.Split(s, ",") {
+	for x := range strings.SplitSeq(s, ",") {
 		tps = append(tps, partition(x))
 	}
 	return tps
@@ -302,7 +304,7 @@ func (w *world) input(t *testing.T, p *words) Input {
 		return &Heartbeat{Group: group, Member: member, Instance: p.instance(), Generation: generation}
 	case "leave":
 		in := &Leave{Group: group}
-		for _, m := range strings.Split(p.keys["members"], ",") {
+		for m := range strings.SplitSeq(p.keys["members"], ",") {
 			id, instance, static := strings.Cut(m, "@")
 			l := LeaveMember{Member: w.id(id)}
 			if static {
@@ -320,10 +322,12 @@ func (w *world) join(p *words, group, member string) *Join {
 	if client == "" {
 		client, _, _ = strings.Cut(p.keys["member"], "#")
 	}
-	in := &Join{Group: group, Member: member, Instance: p.instance(), ClientID: client, ClientHost: "/h",
+	in := &Join{
+		Group: group, Member: member, Instance: p.instance(), ClientID: client, ClientHost: "/h",
 		SessionTimeout: p.duration("session", 10*time.Second), RebalanceTimeout: p.duration("rebalance",
 			time.Minute),
-		ProtocolType: "consumer", RequireMember: p.int("v", 9) >= 4, CanSkip: p.int("v", 9) >= 9}
+		ProtocolType: "consumer", RequireMember: p.int("v", 9) >= 4, CanSkip: p.int("v", 9) >= 9,
+	}
 	if v, ok := p.keys["type"]; ok {
 		in.ProtocolType = v
 	}
@@ -352,14 +356,18 @@ func subscription(topics []string) []byte {
 func (w *world) offsetInput(t *testing.T, p *words, group, member string, generation int32) Input {
 	switch p.args[0] {
 	case "commit":
-		in := &Commit{Group: group, Member: member, Instance: p.instance(), Generation: generation,
+		in := &Commit{
+			Group: group, Member: member, Instance: p.instance(), Generation: generation,
 			Epochs:    p.int("v", 9) >= 9,
-			Retention: p.duration("retention", -1)}
-		for _, o := range strings.Split(p.keys["offsets"], ",") {
+			Retention: p.duration("retention", -1),
+		}
+		for o := range strings.SplitSeq(p.keys["offsets"], ",") {
 			tp, at, _ := strings.Cut(o, ":")
 			n, _ := strconv.ParseInt(at, 10, 64)
-			in.Offsets = append(in.Offsets, CommitOffset{TopicPartition: partition(tp), Offset: n, LeaderEpoch: -1,
-				Metadata: p.keys["metadata"]})
+			in.Offsets = append(in.Offsets, CommitOffset{
+				TopicPartition: partition(tp), Offset: n, LeaderEpoch: -1,
+				Metadata: p.keys["metadata"],
+			})
 		}
 		return in
 	case "fetch":
@@ -489,9 +497,12 @@ func (w *world) output(out Output) string {
 // and one whose instance was taken over. The group has a dynamic member d#1 and a static one s#1.
 func matrix(t *testing.T, out *strings.Builder) {
 	claims := []struct{ name, args string }{
-		{"member", "member=d#1 gen=%d"}, {"static member", "member=s#1 instance=s gen=%d"},
-		{"unknown member", "member=nobody gen=%d"}, {"wrong generation", "member=d#1 gen=77"},
-		{"fenced instance", "member=d#1 instance=s gen=%d"}, {"unknown instance", "member=d#1 instance=x gen=%d"},
+		{"member", "member=d#1 gen=%d"},
+		{"static member", "member=s#1 instance=s gen=%d"},
+		{"unknown member", "member=nobody gen=%d"},
+		{"wrong generation", "member=d#1 gen=77"},
+		{"fenced instance", "member=d#1 instance=s gen=%d"},
+		{"unknown instance", "member=d#1 instance=x gen=%d"},
 		{"no member", ""},
 	}
 	apis := []string{"join", "sync", "heartbeat", "leave", "commit"}
@@ -524,7 +535,7 @@ func matrix(t *testing.T, out *strings.Builder) {
 
 // answer is X's reply in an output.
 func answer(out string) string {
-	for _, l := range strings.Split(out, "\n") {
+	for l := range strings.SplitSeq(out, "\n") {
 		if a, ok := strings.CutPrefix(l, "  X: "); ok {
 			return a
 		}

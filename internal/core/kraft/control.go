@@ -1,6 +1,7 @@
 package kraft
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kalda/kalda/internal/format/batch"
@@ -13,7 +14,7 @@ import (
 func Split(raw []byte) (batches []Batch, err error) {
 	for len(raw) > 0 {
 		v, rest, err := batch.Next(raw)
-		if err == batch.ErrShort {
+		if errors.Is(err, batch.ErrShort) {
 			return batches, nil
 		}
 		if err != nil {

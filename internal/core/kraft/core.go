@@ -198,6 +198,7 @@ func (c *Core) poll() {
 			c.pollFollower()
 		case Resigned:
 			c.pollResigned()
+		case roles: // how many there are
 		}
 		if role == c.role && epoch == c.epoch || c.out.Fatal != nil {
 			break

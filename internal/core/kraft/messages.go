@@ -47,11 +47,11 @@ type Resign struct{ Epoch Epoch }
 // Shutdown asks for a graceful end: a leader resigns, and no elections are started. Quiet tells when to stop.
 type Shutdown struct{}
 
-// Request is one of the requests of the protocol, Response one of the answers.
-type (
-	Request  interface{ request() }
-	Response interface{ status() *Status }
-)
+// Request is one of the requests of the protocol.
+type Request interface{ request() }
+
+// Response is one of the answers.
+type Response interface{ status() *Status }
 
 // Status opens every response.
 type Status struct {

@@ -38,10 +38,10 @@ func (c *Core) successorDelay(s []Key) time.Duration {
 	for p < n && !matches(&Voter{ReplicaKey: s[p]}, c.cfg.Self) {
 		p++
 	}
-	switch {
-	case p == n:
+	switch p {
+	case n:
 		return limit
-	case p == 0:
+	case 0:
 		return 0
 	}
 	return min(limit, (limit>>min(n-1, 62))<<min(p-1, 32))

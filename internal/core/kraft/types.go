@@ -14,14 +14,20 @@ type ID = int32
 // NoID is the absent node.
 const NoID ID = -1
 
-// The vocabulary that the formats own.
-type (
-	Offset   = batch.Offset
-	Epoch    = batch.Epoch
-	Key      = record.ReplicaKey
-	Voter    = record.Voter
-	Endpoint = record.VoterEndpoint
-)
+// Offset is a place in the metadata log. The formats own it, and the types below.
+type Offset = batch.Offset
+
+// Epoch is a leadership's number.
+type Epoch = batch.Epoch
+
+// Key is a replica: its id, and the directory that holds its log.
+type Key = record.ReplicaKey
+
+// Voter is one member of a voter set.
+type Voter = record.Voter
+
+// Endpoint is where a voter listens under one listener name.
+type Endpoint = record.VoterEndpoint
 
 // NoOffset is an offset that isn't known.
 const NoOffset Offset = -1

@@ -108,8 +108,6 @@ func dump(t *testing.T, recs [][]byte) (out string) {
 	return out
 }
 
-func ptr(s string) *string { return &s }
-
 func TestPlansWriteApachesRecords(t *testing.T) {
 	a := &apache{t: t, img: meta.Empty(), todo: single(readGolden(t, "00000000000000000000.log.bin"))}
 	a.step(1, func(p *meta.Planner) [][]byte {
@@ -214,7 +212,7 @@ func (a *apache) topicSteps() {
 		}
 	}
 	a.step(37, create(meta.NewTopic{Name: "t1", Partitions: 3, ReplicationFactor: 1, Configs: []meta.ConfigEntry{
-		{Name: "retention.ms", Value: ptr("1000")}, {Name: "cleanup.policy", Value: ptr("compact,delete")},
+		{Name: "retention.ms", Value: new("1000")}, {Name: "cleanup.policy", Value: new("compact,delete")},
 	}}))
 	a.step(55, create(meta.NewTopic{Name: "gone", Partitions: 1, ReplicationFactor: -1}))
 	a.step(67, func(p *meta.Planner) [][]byte {
@@ -239,7 +237,7 @@ func (a *apache) configSteps() {
 			return recs
 		}
 	}
-	set := func(name, value string) meta.ConfigChange { return meta.ConfigChange{Name: name, Value: ptr(value)} }
+	set := func(name, value string) meta.ConfigChange { return meta.ConfigChange{Name: name, Value: new(value)} }
 	a.step(80, alter(meta.ConfigTopic, "t1", set("max.message.bytes", "2000"),
 		meta.ConfigChange{Name: "retention.ms", Op: meta.OpDelete}))
 	a.step(92, alter(meta.ConfigBroker, "", set("log.cleaner.threads", "2")))

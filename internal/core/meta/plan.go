@@ -63,16 +63,6 @@ func refused(err error) Failure {
 	return Failure{kerr.InvalidConfig, err.Error()}
 }
 
-// invalid is what a ValidateConfig found: INVALID_CONFIG unless it says another code.
-func invalid(err error) Failure {
-	f := Failure{Code: kerr.InvalidConfig, Message: err.Error()}
-	var coded interface{ ErrorCode() int16 }
-	if errors.As(err, &coded) {
-		f.Code = kerr.Code(coded.ErrorCode())
-	}
-	return f
-}
-
 // output collects encoded records, each at the version that the finalized metadata.version writes (kraft.md
 // 3.5).
 type output struct {

@@ -76,7 +76,7 @@ func (p *Planner) NoOp() [][]byte {
 // Abort plans the end of a metadata transaction that another leader left open.
 func (p *Planner) Abort() [][]byte {
 	o := p.output()
-	o.put(&record.AbortTransaction{Reason: ptr("Controller failover")})
+	o.put(&record.AbortTransaction{Reason: new("Controller failover")})
 	return o.recs
 }
 
@@ -93,7 +93,7 @@ func (p *Planner) Bootstrap(formatted [][]byte) ([][]byte, error) {
 	}
 	o := &output{mv: img.MetadataVersion()}
 	if o.mv >= mvTransactions {
-		o.put(&record.BeginTransaction{Name: ptr("Bootstrap records")})
+		o.put(&record.BeginTransaction{Name: new("Bootstrap records")})
 	}
 	o.recs = append(o.recs, recs...)
 	if img.Feature(FeatureELR) > 0 && img.Config(ConfigBroker, "")[keyMinISR] == "" {
@@ -115,8 +115,13 @@ func DefaultFeatures(mv int16) map[string]int16 {
 		name  string
 		level int16
 	}{
-		{21, FeatureKRaft, 1}, {22, FeatureGroup, 1}, {24, FeatureTransaction, 2}, {26, FeatureELR, 1},
-		{28, FeatureShare, 1}, {29, FeatureStreams, 1}, {31, FeatureShare, 2},
+		{21, FeatureKRaft, 1},
+		{22, FeatureGroup, 1},
+		{24, FeatureTransaction, 2},
+		{26, FeatureELR, 1},
+		{28, FeatureShare, 1},
+		{29, FeatureStreams, 1},
+		{31, FeatureShare, 2},
 	} {
 		if mv >= d.from {
 			out[d.name] = d.level

@@ -212,7 +212,7 @@ func deref(s *string) string {
 }
 
 func splitList(s string) (out []string) {
-	for _, v := range strings.Split(s, ",") {
+	for v := range strings.SplitSeq(s, ",") {
 		if v = strings.TrimSpace(v); v != "" {
 			out = append(out, v)
 		}

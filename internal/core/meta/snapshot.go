@@ -122,7 +122,7 @@ func (p *Partition) record(topic UUID, index int32) *record.Partition {
 func (i *Image) snapshotConfigs(put putRecord) bool {
 	for res, values := range i.Configs() {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if !put(configRecord(res, name, ptr(values[name])), 0) {
+			if !put(configRecord(res, name, new(values[name])), 0) {
 				return false
 			}
 		}
@@ -177,5 +177,3 @@ func featureRecords(in map[string]FeatureRange) []record.Feature {
 	}
 	return out
 }
-
-func ptr[T any](v T) *T { return &v }

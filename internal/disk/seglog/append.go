@@ -3,6 +3,7 @@ package seglog
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
@@ -186,7 +187,7 @@ func (l *Log) addSegment(now int64, base batch.Offset) error {
 	l.namesDirty = true
 	s.begin(now, l.cfg.Load(), base)
 	segs := l.segments()
-	next := append(segs[:len(segs):len(segs)], s)
+	next := append(slices.Clip(segs), s)
 	l.segs.Store(&next)
 	return nil
 }

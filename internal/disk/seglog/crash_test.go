@@ -130,7 +130,7 @@ func (h *history) check(fsys vfs.FS) error {
 		}
 		at, ok, err := l.OffsetForTime(v.BaseTimestamp(), nil)
 		if !ok || err != nil || at.Offset > v.BaseOffset() {
-			return fmt.Errorf("time %d at %d: %v %v %v", v.BaseTimestamp(), v.BaseOffset(), at, ok, err)
+			return fmt.Errorf("time %d at %d: %v %v %w", v.BaseTimestamp(), v.BaseOffset(), at, ok, err)
 		}
 	}
 	// And life goes on.

@@ -92,8 +92,10 @@ func newDir(fsys vfs.FS, path string, o DirOptions) *Dir {
 	if o.Now == nil {
 		o.Now = func() int64 { return time.Now().UnixMilli() }
 	}
-	return &Dir{fs: fsys, path: path, o: o, cleanEpoch: -1, logs: map[TopicPartition]*Log{},
-		found: map[TopicPartition]bool{}}
+	return &Dir{
+		fs: fsys, path: path, o: o, cleanEpoch: -1, logs: map[TopicPartition]*Log{},
+		found: map[TopicPartition]bool{},
+	}
 }
 
 func (d *Dir) now() int64 { return d.o.Now() }

@@ -40,8 +40,10 @@ func TestSecondProcessIsRefused(t *testing.T) {
 func TestDirectoriesThatAreNoLogs(t *testing.T) {
 	m := vfs.NewMem()
 	hex := strings.Repeat("0a", 16)
-	for _, name := range []string{"lost+found", "snap-", "-1", "a-01", "a--1", metadataLogName, remoteCacheName, "x-1-stray",
-		"a-1." + hex + "-stray", "a-2." + hex + "-future", "a-3." + hex + "-delete", "a-b-7"} {
+	for _, name := range []string{
+		"lost+found", "snap-", "-1", "a-01", "a--1", metadataLogName, remoteCacheName, "x-1-stray",
+		"a-1." + hex + "-stray", "a-2." + hex + "-future", "a-3." + hex + "-delete", "a-b-7",
+	} {
 		if err := m.MkdirAll("/data/"+name, 0o755); err != nil {
 			t.Fatal(err)
 		}

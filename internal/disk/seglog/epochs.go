@@ -107,9 +107,9 @@ func (c *epochCache) endOffset(e batch.Epoch, end batch.Offset) (batch.Epoch, ba
 // at is the epoch of the record at offset o.
 func (c *epochCache) at(o batch.Offset) batch.Epoch {
 	es := c.entries()
-	for i := len(es) - 1; i >= 0; i-- {
-		if es[i].Start <= o {
-			return es[i].Epoch
+	for _, e := range slices.Backward(es) {
+		if e.Start <= o {
+			return e.Epoch
 		}
 	}
 	return NoEpoch

@@ -55,8 +55,10 @@ func openGolden(t testing.TB, m vfs.FS) (*Dir, []*Log) {
 		if err != nil || id == [16]byte{} {
 			t.Fatal(id, err)
 		}
-		l, err := d.Open(Spec{Topic: tp.Topic, Partition: tp.Partition, ID: id, Config: goldenConfig(tp.Topic),
-			Producers: func(batch.Offset) []byte { return nil }})
+		l, err := d.Open(Spec{
+			Topic: tp.Topic, Partition: tp.Partition, ID: id, Config: goldenConfig(tp.Topic),
+			Producers: func(batch.Offset) []byte { return nil },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +114,10 @@ func sameFiles(t *testing.T, what string, got, want map[string]string) {
 }
 
 func TestGoldenReadsEveryRecord(t *testing.T) {
-	want := map[string]int{"stamped": 32, "txn": 30, "plain-none": 60, "plain-gzip": 60, "plain-snappy": 60,
-		"plain-lz4": 60, "plain-zstd": 60}
+	want := map[string]int{
+		"stamped": 32, "txn": 30, "plain-none": 60, "plain-gzip": 60, "plain-snappy": 60,
+		"plain-lz4": 60, "plain-zstd": 60,
+	}
 	for _, kind := range []string{"clean", "unclean"} {
 		d, logs := openGolden(t, goldenFS(t, kind))
 		if clean, epoch := d.Clean(); clean != (kind == "clean") || clean && epoch != 12 {

@@ -2,6 +2,7 @@ package seglog
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -304,7 +305,7 @@ func TestSliceOutlivesItsSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Release()
-	if _, err := l.Read(0, l.EndOffset(), 1, true); err != ErrOffsetOutOfRange {
+	if _, err := l.Read(0, l.EndOffset(), 1, true); !errors.Is(err, ErrOffsetOutOfRange) {
 		t.Fatal(err)
 	}
 }

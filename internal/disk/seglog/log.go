@@ -77,7 +77,7 @@ func newLog(d *Dir, s Spec) *Log {
 
 func (l *Log) String() string { return logName(l.spec.Topic, l.spec.Partition) }
 
-// Topic, Partition and TopicID tell whose log it is.
+// Topic is the topic's name; Partition and TopicID tell the rest of whose log it is.
 func (l *Log) Topic() string { return l.spec.Topic }
 
 // Partition is the log's partition number.

@@ -44,8 +44,10 @@ func oneBatch(t testing.TB, base batch.Offset, n int, ts int64, e batch.Epoch) [
 	t.Helper()
 	recs := make([]batch.Record, n)
 	for i := range recs {
-		recs[i] = batch.Record{OffsetDelta: int32(i), TimestampDelta: int64(i),
-			Value: fmt.Appendf(nil, "value %d", int(base)+i)}
+		recs[i] = batch.Record{
+			OffsetDelta: int32(i), TimestampDelta: int64(i),
+			Value: fmt.Appendf(nil, "value %d", int(base)+i),
+		}
 	}
 	b, err := batch.Build(nil, batch.NoProducer(base, e, ts), recs)
 	if err != nil {
@@ -89,7 +91,7 @@ func contents(t testing.TB, l *Log) []byte {
 		s.Release()
 		for rest := b; len(rest) > 0; {
 			var v batch.View
-			if v, rest, err = batch.Next(rest); err == batch.ErrShort && len(rest) < len(b) {
+			if v, rest, err = batch.Next(rest); errors.Is(err, batch.ErrShort) && len(rest) < len(b) {
 				break // what comes next was cut
 			} else if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"errors"
 	"io"
 
 	"github.com/kalda/kalda/internal/format/batch"
@@ -51,7 +52,7 @@ func (s *segment) forTime(
 	}
 	// Everything before the entry's batch is older than the entry, so than ts.
 	e, found, err := s.times.floor(ts - 1)
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return t, false, err
 	}
 	if found {

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -57,7 +58,7 @@ func (osFS) Lock(name string) (io.Closer, error) {
 		return f, nil
 	}
 	f.Close()
-	if err == syscall.EWOULDBLOCK || err == syscall.EACCES {
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EACCES) {
 		err = ErrLocked
 	}
 	return nil, fmt.Errorf("%s: %w", name, err)

@@ -72,7 +72,7 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	}
 	b := make([]byte, info.Size())
 	n, err := f.ReadAt(b, 0)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return b[:n], err

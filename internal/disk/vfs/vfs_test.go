@@ -60,9 +60,11 @@ func operate(t *testing.T, fsys FS, root string) {
 	if info, err := fsys.Stat(p("a/c/g")); err != nil || info.Mode().Perm() != 0o444 || info.Size() != 6 {
 		t.Fatal(info, err)
 	}
-	for _, err := range []error{fsys.Remove(p("a/b")), fsys.Rename(p("a/b"), p("q")), ignore(fsys.Stat(p("a/b"))),
+	for _, err := range []error{
+		fsys.Remove(p("a/b")), fsys.Rename(p("a/b"), p("q")), ignore(fsys.Stat(p("a/b"))),
 		ignore(fsys.ReadDir(p("nowhere"))), ignore(fsys.OpenFile(p("a/x"), os.O_RDONLY, 0)),
-		ignore(fsys.OpenFile(p("no/x"), os.O_CREATE|os.O_WRONLY, 0o644))} {
+		ignore(fsys.OpenFile(p("no/x"), os.O_CREATE|os.O_WRONLY, 0o644)),
+	} {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
@@ -154,9 +156,11 @@ func TestFaults(t *testing.T) {
 	if err := f.SyncDir("/d"); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{f.Remove("/d/x.log"), f.RemoveAll("/d"), f.Rename("/d", "/e"), f.MkdirAll("/e", 0),
+	for _, err := range []error{
+		f.Remove("/d/x.log"), f.RemoveAll("/d"), f.Rename("/d", "/e"), f.MkdirAll("/e", 0),
 		f.SyncDir("/d"), x.Truncate(0), ignore(f.ReadDir("/d")), ignore(f.Stat("/d")), ignore(f.Lock("/d/l")),
-		ignore(f.OpenFile("/d/y", os.O_CREATE, 0)), ignore(x.ReadAt(make([]byte, 1), 0))} {
+		ignore(f.OpenFile("/d/y", os.O_CREATE, 0)), ignore(x.ReadAt(make([]byte, 1), 0)),
+	} {
 		if !errors.Is(err, ErrHalted) {
 			t.Fatal(err)
 		}

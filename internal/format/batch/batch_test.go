@@ -21,8 +21,10 @@ func rules() Rules {
 func someRecords(n int) []Record {
 	rs := make([]Record, n)
 	for i := range rs {
-		rs[i] = Record{OffsetDelta: int32(i), TimestampDelta: int64(i % 7), Key: fmt.Appendf(nil, "k%d", i),
-			Value: bytes.Repeat([]byte{byte(i), byte(i >> 8)}, i%300)}
+		rs[i] = Record{
+			OffsetDelta: int32(i), TimestampDelta: int64(i % 7), Key: fmt.Appendf(nil, "k%d", i),
+			Value: bytes.Repeat([]byte{byte(i), byte(i >> 8)}, i%300),
+		}
 		if i%3 == 0 {
 			rs[i].Headers = []Header{{Key: "h", Value: []byte("v")}, {Key: "", Value: nil}}
 		}
@@ -181,23 +183,32 @@ func TestCheckRejects(t *testing.T) {
 		{"count and delta too big", crc(func(v View) { v.putCounts(3, 4) }), nil, CodeInvalidRecord, 0},
 		{"count and delta too small", crc(func(v View) { v.putCounts(1, 2) }), nil, CodeInvalidRecord, 0},
 		{"negative count", crc(func(v View) { v.putCounts(-2, -1) }), nil, CodeInvalidRecord, 0},
-		{"huge count", crc(func(v View) { v.putCounts(math.MaxInt32-1, math.MaxInt32) }), nil,
-			CodeInvalidRecord, 0},
+		{
+			"huge count", crc(func(v View) { v.putCounts(math.MaxInt32-1, math.MaxInt32) }), nil,
+			CodeInvalidRecord, 0,
+		},
 		{"control", crc(func(v View) { v[posAttributes+1] |= attrControl }), nil, CodeInvalidRecord, 0},
-		{"sequence", crc(func(v View) { binary.BigEndian.PutUint64(v[posProducerID:], 5) }), nil,
-			CodeInvalidRecord, 0},
+		{
+			"sequence", crc(func(v View) { binary.BigEndian.PutUint64(v[posProducerID:], 5) }), nil,
+			CodeInvalidRecord, 0,
+		},
 		{"codec", crc(func(v View) { v[posAttributes+1] |= 6 }), nil, CodeUnsupportedCompression, 0},
 		{"not gzip", crc(func(v View) { v[posAttributes+1] |= 1 }), nil, CodeCorruptMessage, 0},
 		{"record length", crc(func(v View) { v[HeaderSize] += 2 }), nil, CodeInvalidRecord, 0},
-		{"client's append time", crc(func(v View) { v[posAttributes+1] |= attrLogAppendTime }), nil,
-			CodeInvalidTimestamp, 3},
+		{
+			"client's append time", crc(func(v View) { v[posAttributes+1] |= attrLogAppendTime }), nil,
+			CodeInvalidTimestamp, 3,
+		},
 		{"too new", nil, func(r *Rules) { r.AfterMaxMs = 1 }, CodeInvalidTimestamp, 1},
 		{"too old", nil, func(r *Rules) { r.BeforeMaxMs = -2 }, CodeInvalidTimestamp, 2},
 		{"no key", nil, func(r *Rules) { r.Compacted = true }, CodeInvalidRecord, 1},
 	}
 	for _, c := range cases {
-		rs := []Record{{Key: []byte("k")}, {OffsetDelta: 1, TimestampDelta: 1, Key: []byte{}, Value: []byte("v")},
-			{OffsetDelta: 2, TimestampDelta: 2, Value: []byte("x"), Headers: []Header{{Key: "a"}}}}
+		rs := []Record{
+			{Key: []byte("k")},
+			{OffsetDelta: 1, TimestampDelta: 1, Key: []byte{}, Value: []byte("v")},
+			{OffsetDelta: 2, TimestampDelta: 2, Value: []byte("x"), Headers: []Header{{Key: "a"}}},
+		}
 		if c.name == "too new" {
 			rs[2].TimestampDelta = 102
 		}

@@ -35,8 +35,10 @@ type Meta struct {
 
 // NoProducer is the Meta of a batch without idempotence.
 func NoProducer(base Offset, epoch Epoch, ms int64) Meta {
-	return Meta{BaseOffset: base, LeaderEpoch: epoch, BaseTimestamp: ms,
-		ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1}
+	return Meta{
+		BaseOffset: base, LeaderEpoch: epoch, BaseTimestamp: ms,
+		ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1,
+	}
 }
 
 // AppendRecord appends r's bytes to b.

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -100,7 +101,8 @@ func (d *Decompressor) unzstd(dst, src []byte, limit int) ([]byte, error) {
 	})
 	n := len(dst)
 	out, err := d.zstd.DecodeAll(src, dst)
-	if err == zstd.ErrDecoderSizeExceeded || err == zstd.ErrWindowSizeExceeded || len(out)-n > limit {
+	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) ||
+		len(out)-n > limit {
 		return dst, ErrTooBig
 	}
 	if err != nil {
@@ -138,7 +140,7 @@ func gunzip(dst, src []byte, limit int) ([]byte, error) {
 		if len(dst)-start > limit {
 			return dst[:start], ErrTooBig
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return dst, nil
 		}
 		if err != nil {

@@ -142,7 +142,7 @@ func (v View) BaseSequence() int32 { return int32(binary.BigEndian.Uint32(v[posB
 // Count is the number of records.
 func (v View) Count() int32 { return int32(binary.BigEndian.Uint32(v[posCount:])) }
 
-// Records are the bytes after the header, compressed if Codec says so.
+// RecordBytes are the bytes after the header, compressed if Codec says so.
 func (v View) RecordBytes() []byte { return v[HeaderSize:] }
 
 // SetBaseOffset stamps the offset; it is outside the checksum.

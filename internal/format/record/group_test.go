@@ -95,15 +95,21 @@ func roundTrip(t *testing.T, key, value []byte) GroupKind {
 func TestGroupVersions(t *testing.T) {
 	s := func(s string) *string { return &s }
 	for version := int16(0); version <= 4; version++ {
-		o := OffsetValue{Version: version, Offset: 7, LeaderEpoch: 3, Metadata: "m", CommitTimestamp: 5,
-			ExpireTimestamp: 6}
+		o := OffsetValue{
+			Version: version, Offset: 7, LeaderEpoch: 3, Metadata: "m", CommitTimestamp: 5,
+			ExpireTimestamp: 6,
+		}
 		if got, err := DecodeOffsetValue(o.Encode()); err != nil || !bytes.Equal(got.Encode(), o.Encode()) {
 			t.Errorf("offset v%d: %+v, %v", version, got, err)
 		}
-		g := GroupValue{Version: version, ProtocolType: "consumer", Generation: 2, Protocol: s("range"),
+		g := GroupValue{
+			Version: version, ProtocolType: "consumer", Generation: 2, Protocol: s("range"),
 			StateTimestamp: 9,
-			Members: []GroupMember{{ID: "a", InstanceID: s("i"), ClientID: "c", ClientHost: "/h", SessionTimeout: 1,
-				RebalanceTimeout: 2, Subscription: []byte("s"), Assignment: []byte{}}}}
+			Members: []GroupMember{{
+				ID: "a", InstanceID: s("i"), ClientID: "c", ClientHost: "/h", SessionTimeout: 1,
+				RebalanceTimeout: 2, Subscription: []byte("s"), Assignment: []byte{},
+			}},
+		}
 		if got, err := DecodeGroupValue(g.Encode()); err != nil || !bytes.Equal(got.Encode(), g.Encode()) {
 			t.Errorf("group v%d: %+v, %v", version, got, err)
 		}
@@ -151,9 +157,11 @@ func FuzzGroupRecords(f *testing.F) {
 
 // The golden segments' names say where Apache put the groups.
 func TestCoordinator(t *testing.T) {
-	for id, want := range map[string]int32{"gold-classic": 37, "gold-static": 45, "gold-kip848": 25,
+	for id, want := range map[string]int32{
+		"gold-classic": 37, "gold-static": 45, "gold-kip848": 25,
 		"gold-simple": 7,
-		"gold-txn-0":  28, "": 0, "polygenelubricants": 0 /* hash MIN_VALUE */, "😀": 49} {
+		"gold-txn-0":  28, "": 0, "polygenelubricants": 0 /* hash MIN_VALUE */, "😀": 49,
+	} {
 		if got := Coordinator(id, 50); got != want {
 			t.Errorf("%q is at %d, want %d", id, got, want)
 		}

@@ -19,7 +19,8 @@ func setConfig(kind meta.ConfigKind, name, key, value string) record.Metadata {
 }
 
 func describeConfigs(n *adminNode, kind config.Resource, name string,
-	keys ...string) *kmsg.DescribeConfigsResponseResource {
+	keys ...string,
+) *kmsg.DescribeConfigsResponseResource {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.IncludeSynonyms, req.IncludeDocumentation = true, true
 	q := kmsg.NewDescribeConfigsRequestResource()
@@ -65,8 +66,10 @@ func TestDescribeConfigs(t *testing.T) {
 		{config.ResourceTopic, "", kerr.InvalidTopicException, "Topic name is invalid: the empty string is not " +
 			"allowed"},
 		{config.ResourceBroker, "x", kerr.InvalidRequest, "Broker id must be an integer, but it is: x"},
-		{config.ResourceBroker, "2", kerr.InvalidRequest,
-			"Unexpected broker id, expected 1 or empty string, but received 2"},
+		{
+			config.ResourceBroker, "2", kerr.InvalidRequest,
+			"Unexpected broker id, expected 1 or empty string, but received 2",
+		},
 		{config.ResourceBrokerLogger, "", kerr.InvalidRequest, "Broker id must not be empty"},
 		{config.ResourceGroup, "", kerr.InvalidRequest, "Group name must not be empty"},
 		{config.ResourceClientMetrics, "", kerr.InvalidRequest, "Client metrics subscription name must not be " +
@@ -114,7 +117,7 @@ func TestIncrementalAlterConfigs(t *testing.T) {
 			row := kmsg.NewIncrementalAlterConfigsResponseResource()
 			row.ResourceType, row.ResourceName = q.ResourceType, q.ResourceName
 			if q.ResourceName == "refused" {
-				row.ErrorCode, row.ErrorMessage = int16(kerr.InvalidConfig), ptr("no")
+				row.ErrorCode, row.ErrorMessage = int16(kerr.InvalidConfig), new("no")
 			}
 			resp.Resources = append(resp.Resources, row)
 		}
@@ -123,24 +126,32 @@ func TestIncrementalAlterConfigs(t *testing.T) {
 	set, del, app := kmsg.IncrementalAlterConfigOp(0), kmsg.IncrementalAlterConfigOp(1),
 		kmsg.IncrementalAlterConfigOp(2)
 	cases := []alteration{
-		{config.ResourceTopic, "a", "retention.ms", set, ptr("5"), kerr.None, "", true},
-		{config.ResourceTopic, "refused", "retention.ms", set, ptr("x"), kerr.InvalidConfig, "no", true},
-		{config.ResourceTopic, "b", "retention.ms", set, nil, kerr.InvalidRequest,
-			"Null value not supported for : retention.ms", false},
-		{config.ResourceTopic, "bad/name", "retention.ms", set, ptr("5"), kerr.InvalidTopicException, "Topic " +
+		{config.ResourceTopic, "a", "retention.ms", set, new("5"), kerr.None, "", true},
+		{config.ResourceTopic, "refused", "retention.ms", set, new("x"), kerr.InvalidConfig, "no", true},
+		{
+			config.ResourceTopic, "b", "retention.ms", set, nil, kerr.InvalidRequest,
+			"Null value not supported for : retention.ms", false,
+		},
+		{config.ResourceTopic, "bad/name", "retention.ms", set, new("5"), kerr.InvalidTopicException, "Topic " +
 			"name is " +
 			"invalid: 'bad/name' contains one or more characters other than ASCII alphanumerics, '.', '_' and " +
 			"'-'", false},
 		{config.ResourceTopic, "c", "retention.ms", del, nil, kerr.None, "", true},
-		{config.ResourceBroker, "", "log.retention.ms", set, ptr("5"), kerr.None, "", true},
-		{config.ResourceBroker, "1", "log.retention.ms", set, ptr("5"), kerr.None, "", true},
-		{config.ResourceBroker, "2", "log.retention.ms", set, ptr("5"), kerr.InvalidRequest,
-			"Unexpected broker id, expected 1, but received 2", false},
-		{config.ResourceBroker, "x", "log.retention.ms", set, ptr("5"), kerr.InvalidRequest,
-			"Node id must be an integer, but it is: x", false},
-		{config.ResourceBrokerLogger, "1", "log", set, ptr("DEBUG"), kerr.None, "", false},
-		{config.ResourceBrokerLogger, "", "log", set, ptr("DEBUG"), kerr.InvalidRequest,
-			"Node id must be an integer, but it is: ", false},
+		{config.ResourceBroker, "", "log.retention.ms", set, new("5"), kerr.None, "", true},
+		{config.ResourceBroker, "1", "log.retention.ms", set, new("5"), kerr.None, "", true},
+		{
+			config.ResourceBroker, "2", "log.retention.ms", set, new("5"), kerr.InvalidRequest,
+			"Unexpected broker id, expected 1, but received 2", false,
+		},
+		{
+			config.ResourceBroker, "x", "log.retention.ms", set, new("5"), kerr.InvalidRequest,
+			"Node id must be an integer, but it is: x", false,
+		},
+		{config.ResourceBrokerLogger, "1", "log", set, new("DEBUG"), kerr.None, "", false},
+		{
+			config.ResourceBrokerLogger, "", "log", set, new("DEBUG"), kerr.InvalidRequest,
+			"Node id must be an integer, but it is: ", false,
+		},
 	}
 	reached := 0
 	for i, got := range alterConfigs(n, cases...) {
@@ -163,22 +174,26 @@ func TestIncrementalAlterConfigs(t *testing.T) {
 		t.Error("the level did not change")
 	}
 	for _, c := range []alteration{
-		{config.ResourceBrokerLogger, "1", "log", set, ptr("foo"), kerr.InvalidConfig, "Cannot set the log " +
+		{config.ResourceBrokerLogger, "1", "log", set, new("foo"), kerr.InvalidConfig, "Cannot set the log " +
 			"level of log to " +
 			"foo as it is not a supported log level. Valid log levels are DEBUG, ERROR, FATAL, INFO, TRACE, " +
 			"WARN", false},
-		{config.ResourceBrokerLogger, "1", "nope", set, ptr("INFO"), kerr.InvalidConfig, "Logger nope does not " +
+		{config.ResourceBrokerLogger, "1", "nope", set, new("INFO"), kerr.InvalidConfig, "Logger nope does not " +
 			"exist!", false},
-		{config.ResourceBrokerLogger, "1", "root", del, nil, kerr.InvalidRequest,
-			"Removing the log level of the root logger is not allowed", false},
-		{config.ResourceBrokerLogger, "1", "root", app, ptr("INFO"), kerr.InvalidRequest,
-			"APPEND operation is not allowed for the BROKER_LOGGER resource", false},
+		{
+			config.ResourceBrokerLogger, "1", "root", del, nil, kerr.InvalidRequest,
+			"Removing the log level of the root logger is not allowed", false,
+		},
+		{
+			config.ResourceBrokerLogger, "1", "root", app, new("INFO"), kerr.InvalidRequest,
+			"APPEND operation is not allowed for the BROKER_LOGGER resource", false,
+		},
 	} {
 		if got := alterConfigs(n, c)[0]; kerr.Code(got.ErrorCode) != c.want || *got.ErrorMessage != c.text {
 			t.Errorf("%+v: %d %s", c, got.ErrorCode, *got.ErrorMessage)
 		}
 	}
-	twice := alteration{config.ResourceTopic, "t", "retention.ms", set, ptr("5"), 0, "", false}
+	twice := alteration{config.ResourceTopic, "t", "retention.ms", set, new("5"), 0, "", false}
 	for _, got := range alterConfigs(n, twice, twice) {
 		if kerr.Code(got.ErrorCode) != kerr.InvalidRequest || *got.ErrorMessage != "Each resource must appear "+
 			"at most once." {
@@ -223,8 +238,10 @@ func TestEffectiveTopicConfigFollowsTheImage(t *testing.T) {
 	}
 	all := map[meta.ConfigResource]struct{}{{Kind: meta.ConfigBroker}: {}}
 	if !n.b.configsChanged(&meta.Delta{Configs: all}) ||
-		n.b.configsChanged(&meta.Delta{Configs: map[meta.ConfigResource]struct{}{{Kind: meta.ConfigTopic,
-			Name: "1"}: {}}}) {
+		n.b.configsChanged(&meta.Delta{Configs: map[meta.ConfigResource]struct{}{{
+			Kind: meta.ConfigTopic,
+			Name: "1",
+		}: {}}}) {
 		t.Error("which deltas change every topic")
 	}
 }

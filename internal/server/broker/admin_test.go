@@ -114,8 +114,6 @@ func ask[R kmsg.Response](n *adminNode, req kmsg.Request) R {
 	return resp.(R)
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func registered(id meta.NodeID, listeners ...string) []record.Metadata {
 	r := &record.RegisterBroker{BrokerID: id, IncarnationID: meta.UUID{byte(id)}, BrokerEpoch: int64(id)}
 	for _, l := range listeners {
@@ -169,7 +167,7 @@ func metadataOf(n *adminNode, names ...string) *kmsg.MetadataResponse {
 	req := kmsg.NewPtrMetadataRequest()
 	for _, name := range names {
 		q := kmsg.NewMetadataRequestTopic()
-		q.Topic = ptr(name)
+		q.Topic = new(name)
 		req.Topics = append(req.Topics, q)
 	}
 	req.IncludeTopicAuthorizedOperations, req.AllowAutoTopicCreation = true, true
@@ -255,7 +253,7 @@ func TestMetadataMakesTopics(t *testing.T) {
 	}
 	req := kmsg.NewPtrMetadataRequest()
 	q := kmsg.NewMetadataRequestTopic()
-	q.Topic = ptr("other")
+	q.Topic = new("other")
 	req.Topics = append(req.Topics, q)
 	req.AllowAutoTopicCreation = false
 	if resp := ask[*kmsg.MetadataResponse](n,
@@ -314,12 +312,19 @@ func TestApiVersionsChecksTheClient(t *testing.T) {
 		node          int32
 		want          kerr.Code
 	}{
-		{3, "a-b.c", "", -1, kerr.None}, {3, "", "", -1, kerr.InvalidRequest}, {3, "-a", "", -1,
-			kerr.InvalidRequest},
-		{4, "a b", "", -1, kerr.InvalidRequest}, {5, "a", "cluster", 1, kerr.None},
+		{3, "a-b.c", "", -1, kerr.None},
+		{3, "", "", -1, kerr.InvalidRequest},
+		{
+			3, "-a", "", -1,
+			kerr.InvalidRequest,
+		},
+		{4, "a b", "", -1, kerr.InvalidRequest},
+		{5, "a", "cluster", 1, kerr.None},
 		{5, "a", "other", 1, kerr.RebootstrapRequired},
-		{5, "a", "cluster", 2, kerr.RebootstrapRequired}, {5, "a", "cluster", -1, kerr.InvalidRequest},
-		{5, "a", "", 1, kerr.InvalidRequest}, {5, "a", "", -1, kerr.None},
+		{5, "a", "cluster", 2, kerr.RebootstrapRequired},
+		{5, "a", "cluster", -1, kerr.InvalidRequest},
+		{5, "a", "", 1, kerr.InvalidRequest},
+		{5, "a", "", -1, kerr.None},
 	} {
 		req := kmsg.NewPtrApiVersionsRequest()
 		req.Version, req.ClientSoftwareName, req.ClientSoftwareVersion, req.NodeID = c.version, c.name, "1", c.node
@@ -394,7 +399,7 @@ func TestDescribeTopicPartitionsPages(t *testing.T) {
 	var got []string
 	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
 	req.ResponsePartitionLimit = 2
-	for pages := 0; pages < 10; pages++ {
+	for range 10 {
 		resp := ask[*kmsg.DescribeTopicPartitionsResponse](n, req)
 		for _, topic := range resp.Topics {
 			for _, p := range topic.Partitions {

@@ -46,7 +46,7 @@ func (b *Broker) planCommit(req *kmsg.OffsetCommitRequest) (
 		Retention:  -1,
 	}
 	if req.RetentionTimeMillis >= 0 && req.Version <= 4 {
-		in.Retention = min(time.Duration(req.RetentionTimeMillis), maxMillis) * time.Millisecond
+		in.Retention = time.Duration(min(req.RetentionTimeMillis, maxMillis)) * time.Millisecond
 	}
 	resp := kmsg.NewPtrOffsetCommitResponse()
 	resp.Topics = make([]kmsg.OffsetCommitResponseTopic, len(req.Topics))
@@ -63,8 +63,10 @@ func (b *Broker) planCommit(req *kmsg.OffsetCommitRequest) (
 				out.ErrorCode = int16(code)
 				continue
 			}
-			o := group.CommitOffset{TopicPartition: group.TopicPartition{Topic: w.topic.Name, Partition: p.Partition},
-				TopicID: group.UUID(w.topic.ID), Offset: p.Offset, LeaderEpoch: p.LeaderEpoch}
+			o := group.CommitOffset{
+				TopicPartition: group.TopicPartition{Topic: w.topic.Name, Partition: p.Partition},
+				TopicID:        group.UUID(w.topic.ID), Offset: p.Offset, LeaderEpoch: p.LeaderEpoch,
+			}
 			if p.Metadata != nil {
 				o.Metadata = *p.Metadata
 			}
@@ -75,4 +77,4 @@ func (b *Broker) planCommit(req *kmsg.OffsetCommitRequest) (
 }
 
 // maxMillis keeps a time span of a request from overflowing.
-const maxMillis = (1<<63 - 1) / time.Millisecond
+const maxMillis = (1<<63 - 1) / int64(time.Millisecond)

@@ -135,8 +135,10 @@ func fetchedTopics(
 		x := kmsg.OffsetFetchResponseGroupTopic{Topic: name}
 		for ; i < len(offsets) && offsets[i].Topic == name; i++ {
 			o := &offsets[i]
-			x.Partitions = append(x.Partitions, kmsg.OffsetFetchResponseGroupTopicPartition{Partition: o.Partition,
-				Offset: o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: &o.Metadata, ErrorCode: int16(o.Code)})
+			x.Partitions = append(x.Partitions, kmsg.OffsetFetchResponseGroupTopicPartition{
+				Partition: o.Partition,
+				Offset:    o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: &o.Metadata, ErrorCode: int16(o.Code),
+			})
 		}
 		if byID {
 			t := img.Topic(name)

@@ -120,9 +120,12 @@ var levelNames = [...]struct {
 	name  string
 	level slog.Level
 }{
-	{"TRACE", slog.LevelDebug - 4}, {"DEBUG", slog.LevelDebug}, {"INFO", slog.LevelInfo},
+	{"TRACE", slog.LevelDebug - 4},
+	{"DEBUG", slog.LevelDebug},
+	{"INFO", slog.LevelInfo},
 	{"WARN", slog.LevelWarn},
-	{"ERROR", slog.LevelError}, {"FATAL", slog.LevelError + 4},
+	{"ERROR", slog.LevelError},
+	{"FATAL", slog.LevelError + 4},
 }
 
 func levelName(l slog.Level) string {

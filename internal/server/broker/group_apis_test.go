@@ -58,8 +58,12 @@ func TestGroupAPIs(t *testing.T) {
 		name     string
 		versions *kversion.Versions
 	}{
-		{"new", nil}, {"v3.5", kversion.V3_5_0()}, {"v2.4", kversion.V2_4_0()}, {"v2.0", kversion.V2_0_0()},
-		{"v1.0", kversion.V1_0_0()}, {"v0.10", kversion.V0_10_2()},
+		{"new", nil},
+		{"v3.5", kversion.V3_5_0()},
+		{"v2.4", kversion.V2_4_0()},
+		{"v2.0", kversion.V2_0_0()},
+		{"v1.0", kversion.V1_0_0()},
+		{"v0.10", kversion.V0_10_2()},
 	} {
 		opts := []kgo.Opt{kgo.ClientID("cli")}
 		if v.versions != nil {
@@ -176,7 +180,7 @@ func (s *groupSession) join(g, member string, change ...func(*kmsg.JoinGroupRequ
 func (s *groupSession) sync(g, member string, generation int32, change ...func(*kmsg.SyncGroupRequest)) {
 	r := kmsg.NewPtrSyncGroupRequest()
 	r.Group, r.MemberID, r.Generation = g, member, generation
-	r.ProtocolType, r.Protocol = ptr("consumer"), ptr("range")
+	r.ProtocolType, r.Protocol = new("consumer"), new("range")
 	r.GroupAssignment = []kmsg.SyncGroupRequestGroupAssignment{{MemberID: member, MemberAssignment: []byte("x")}}
 	for _, f := range change {
 		f(r)
@@ -209,8 +213,10 @@ func (s *groupSession) commit(g, member string, generation int32, p place, chang
 	r.Group, r.MemberID, r.Generation = g, member, generation
 	o := kmsg.NewOffsetCommitRequestTopicPartition()
 	o.Partition, o.Offset, o.Metadata = p.part, 5, &p.meta
-	r.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: p.topic, TopicID: p.id,
-		Partitions: []kmsg.OffsetCommitRequestTopicPartition{o}}}
+	r.Topics = []kmsg.OffsetCommitRequestTopic{{
+		Topic: p.topic, TopicID: p.id,
+		Partitions: []kmsg.OffsetCommitRequestTopicPartition{o},
+	}}
 	for _, f := range change {
 		f(r)
 	}
@@ -252,8 +258,10 @@ func (s *groupSession) del(groups ...string) {
 func (s *groupSession) offsetDelete(g, topic string, partition int32) {
 	r := kmsg.NewPtrOffsetDeleteRequest()
 	r.Group = g
-	r.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: topic,
-		Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{Partition: partition}}}}
+	r.Topics = []kmsg.OffsetDeleteRequestTopic{{
+		Topic:      topic,
+		Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{Partition: partition}},
+	}}
 	s.do(r)
 }
 
@@ -277,7 +285,7 @@ func (s *groupSession) strangers(g string) {
 	s.fetch(g+"s", t, []int32{0, 1, 9}, nil, -1)
 	s.fetch(g+"s", nosuch, []int32{0}, nil, -1)
 	s.fetch(g+"s", t, nil, nil, -1)
-	s.fetch(g+"s", t, []int32{0}, ptr("m"), 3)
+	s.fetch(g+"s", t, []int32{0}, new("m"), 3)
 	s.describe(g + "s")
 	s.list(nil, nil)
 	s.offsetDelete(g+"s", "t", 1)
@@ -311,7 +319,7 @@ func (s *groupSession) member(g string) *kmsg.JoinGroupResponse {
 	s.commit(g, m, j.Generation, t)
 	s.commit(g, "", -1, t)
 	s.sync(g, m, j.Generation+1)
-	s.sync(g, m, j.Generation, func(r *kmsg.SyncGroupRequest) { r.Protocol = ptr("other") })
+	s.sync(g, m, j.Generation, func(r *kmsg.SyncGroupRequest) { r.Protocol = new("other") })
 	s.sync(g, m, j.Generation, func(r *kmsg.SyncGroupRequest) { r.ProtocolType = nil })
 	s.sync(g, m, j.Generation)
 	s.sync(g, m, j.Generation)
@@ -332,13 +340,13 @@ func (s *groupSession) stable(g string, j *kmsg.JoinGroupResponse) {
 	s.commit(g, m, -1, t)
 	s.offsetDelete(g, "t", 0)
 	s.del(g)
-	s.heartbeat(g, m, j.Generation, ptr("inst"))
+	s.heartbeat(g, m, j.Generation, new("inst"))
 	s.heartbeat(g, m, j.Generation+1, nil)
 	s.join(g, m) // the leader's: a rebalance
 	s.join(g, "", func(r *kmsg.JoinGroupRequest) { r.ProtocolType = "connect" })
 	s.join(g, "", func(r *kmsg.JoinGroupRequest) { r.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "rr"}} })
 	s.leave(g, kmsg.LeaveGroupRequestMember{MemberID: m}, kmsg.LeaveGroupRequestMember{MemberID: "y"},
-		kmsg.LeaveGroupRequestMember{InstanceID: ptr("i")})
+		kmsg.LeaveGroupRequestMember{InstanceID: new("i")})
 	s.describe(g)
 	s.list(nil, nil)
 	s.join(g, m)
@@ -348,20 +356,20 @@ func (s *groupSession) stable(g string, j *kmsg.JoinGroupResponse) {
 
 // static: an instance's new process.
 func (s *groupSession) static(g string) {
-	inst := func(r *kmsg.JoinGroupRequest) { r.InstanceID = ptr("inst") }
-	instSync := func(r *kmsg.SyncGroupRequest) { r.InstanceID = ptr("inst") }
+	inst := func(r *kmsg.JoinGroupRequest) { r.InstanceID = new("inst") }
+	instSync := func(r *kmsg.SyncGroupRequest) { r.InstanceID = new("inst") }
 	a := s.join(g, "", inst)
 	s.sync(g, a.MemberID, a.Generation, instSync)
 	b := s.join(g, "", inst)
-	s.heartbeat(g, a.MemberID, a.Generation, ptr("inst"))
-	s.heartbeat(g, b.MemberID, a.Generation, ptr("inst"))
-	s.heartbeat(g, b.MemberID, a.Generation, ptr("other"))
+	s.heartbeat(g, a.MemberID, a.Generation, new("inst"))
+	s.heartbeat(g, b.MemberID, a.Generation, new("inst"))
+	s.heartbeat(g, b.MemberID, a.Generation, new("other"))
 	s.sync(g, a.MemberID, a.Generation, instSync)
 	s.sync(g, b.MemberID, a.Generation, instSync)
 	s.commit(g, a.MemberID, a.Generation, place{topic: "t", id: s.tid},
-		func(r *kmsg.OffsetCommitRequest) { r.InstanceID = ptr("inst") })
-	s.leave(g, kmsg.LeaveGroupRequestMember{MemberID: a.MemberID, InstanceID: ptr("inst")},
-		kmsg.LeaveGroupRequestMember{InstanceID: ptr("inst")})
+		func(r *kmsg.OffsetCommitRequest) { r.InstanceID = new("inst") })
+	s.leave(g, kmsg.LeaveGroupRequestMember{MemberID: a.MemberID, InstanceID: new("inst")},
+		kmsg.LeaveGroupRequestMember{InstanceID: new("inst")})
 	s.describe(g)
 	s.del(g)
 	s.list(nil, nil)

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/kalda/kalda/internal/core/group"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -129,7 +130,8 @@ func do[T group.Output](t *testing.T, g *Groups, n int32, in group.Input) T {
 
 func commit(id string, offset int64) *group.Commit {
 	return &group.Commit{Group: id, Generation: -1, Retention: -1, Offsets: []group.CommitOffset{
-		{TopicPartition: group.TopicPartition{Topic: "t"}, Offset: offset, LeaderEpoch: -1}}}
+		{TopicPartition: group.TopicPartition{Topic: "t"}, Offset: offset, LeaderEpoch: -1},
+	}}
 }
 
 func fetch(id string) *group.Fetch { return &group.Fetch{Group: id, MemberEpoch: -1, All: true} }
@@ -169,15 +171,19 @@ func TestLeadServeResign(t *testing.T) {
 func TestJoinSyncOverTimers(t *testing.T) {
 	g := newGroups(t, Config{})
 	g.Lead(0, 0, &memLog{})
-	join := &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
+	join := &group.Join{
+		Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
 		ProtocolType: "consumer",
-		Protocols:    []group.Protocol{{Name: "range"}}}
+		Protocols:    []group.Protocol{{Name: "range"}},
+	}
 	j := do[*group.Joined](t, g, 0, join)
 	if j.Code != kerr.None || j.Generation != 1 || j.Leader != j.Member || len(j.Members) != 1 {
 		t.Fatalf("joined %+v", j)
 	}
-	s := do[*group.Synced](t, g, 0, &group.Sync{Group: "g", Member: j.Member, Generation: 1,
-		Assignments: []group.Assignment{{Member: j.Member, Data: []byte("all")}}})
+	s := do[*group.Synced](t, g, 0, &group.Sync{
+		Group: "g", Member: j.Member, Generation: 1,
+		Assignments: []group.Assignment{{Member: j.Member, Data: []byte("all")}},
+	})
 	if s.Code != kerr.None || string(s.Assignment) != "all" {
 		t.Fatalf("synced %+v", s)
 	}
@@ -332,9 +338,11 @@ func TestParkedAreAnsweredOnResign(t *testing.T) {
 	g := newGroups(t, Config{})
 	g.Lead(0, 0, &memLog{})
 	join := func() *group.Join {
-		return &group.Join{Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
+		return &group.Join{
+			Group: "g", SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute,
 			ProtocolType: "consumer",
-			Protocols:    []group.Protocol{{Name: "range"}}}
+			Protocols:    []group.Protocol{{Name: "range"}},
+		}
 	}
 	do[*group.Joined](t, g, 0, join())
 	got := make(chan group.Output, 1)

@@ -32,8 +32,10 @@ const inlineLoad = 2000
 // New makes a Runtime that leads nothing yet.
 func New[In Input[Out], Out any](cfg Config, newCore func() Core[In, Out]) *Runtime[In, Out] {
 	cfg.fill()
-	return &Runtime[In, Out]{cfg: cfg, newCore: newCore, shards: map[int32]*shard[In, Out]{},
-		loads: make(chan struct{}, maxLoads)}
+	return &Runtime[In, Out]{
+		cfg: cfg, newCore: newCore, shards: map[int32]*shard[In, Out]{},
+		loads: make(chan struct{}, maxLoads),
+	}
 }
 
 // Lead tells that this node leads partition n in an epoch. The shard is loaded from log and then serves. A

@@ -184,8 +184,8 @@ func (s *shard[In, Out]) turn(q []call[In, Out]) {
 			s.core.Tick(now)
 			s.take(now, mark)
 		}
-		s.flush(now)
-		s.flush(now) // what a failure left to be written
+		_ = s.flush(now) // a failure has been told to whom it concerns
+		_ = s.flush(now) // what a failure left to be written
 		s.core.Forget()
 	}
 	s.release(now)

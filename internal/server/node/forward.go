@@ -24,8 +24,6 @@ type remote struct {
 	leader func() (addr string, ok bool) // where the active controller listens, as far as this node knows
 	client string
 	log    *slog.Logger
-	retry  time.Duration // how long a request may look for a controller
-	now    func() time.Time
 
 	mu   sync.Mutex // guards conn and addr; held while dialling, so that one connection is made
 	conn *rpcConn

@@ -29,12 +29,12 @@ func identify(fsys vfs.FS, c *config.Server) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	id := identity{cluster: found.ClusterID, metadataDir: meta.UUID(found.Metadata.ID), failed: found.Failed}
+	id := identity{cluster: found.ClusterID, metadataDir: found.Metadata.ID, failed: found.Failed}
 	for _, d := range found.Dirs {
 		for _, dir := range c.LogDirs {
 			if dir == d.Path {
 				id.logDirs = append(id.logDirs, dir)
-				id.dirs = append(id.dirs, meta.UUID(d.ID))
+				id.dirs = append(id.dirs, d.ID)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func run(file string, overrides []string, out, errs io.Writer) int {
 	code := 0
 	select {
 	case <-ctx.Done():
-	case <-n.Fatal():
+	case <-n.Fatal(): //nolint:errcheck // it is logged where it is made
 		code = 1
 	}
 	stop() // a second signal ends the process at once

@@ -107,7 +107,7 @@ func (e *Engine) readLog(bound kraft.Offset) ([]kraft.Batch, error) {
 	}
 	batches, err := kraft.Split(raw)
 	if err != nil || len(batches) == 0 || batches[0].Base != e.applied {
-		return nil, fmt.Errorf("reading the metadata log at %d: %w: %v", e.applied, batch.ErrCorrupt, err)
+		return nil, fmt.Errorf("reading the metadata log at %d: %w: %w", e.applied, batch.ErrCorrupt, err)
 	}
 	return batches, nil
 }

@@ -161,7 +161,7 @@ func (s *diskStore) bootstrapRecords() ([][]byte, error) {
 	older := filepath.Join(s.parent, "bootstrap.checkpoint")
 	for _, name := range [...]string{s.path(kraft.SnapshotID{}), older} {
 		f, err := openSnapshot(s.fs, name)
-		if err == errNoSnapshot {
+		if errors.Is(err, errNoSnapshot) {
 			continue
 		}
 		if err != nil {

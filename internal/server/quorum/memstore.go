@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,7 +83,7 @@ func (s *MemStore) Load() (kraft.Loaded, error) {
 func loadHead(s Store, out *kraft.Loaded) error {
 	id := newest(out.Log.Snapshots)
 	f, err := s.Open(id)
-	if err == errNoSnapshot && id == (kraft.SnapshotID{}) {
+	if errors.Is(err, errNoSnapshot) && id == (kraft.SnapshotID{}) {
 		return nil
 	}
 	if err != nil {

@@ -163,7 +163,7 @@ func (p *peers) roundTrip(ctx context.Context, c *peerConn, req kmsg.Request) (k
 		return nil, err
 	}
 	// An abandoned request ends at once.
-	undo := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	undo := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer undo()
 	c.correl++
 	frame := kmsg.NewRequestFormatter(kmsg.FormatterClientID(p.clientID)).AppendRequest(nil, req, c.correl)

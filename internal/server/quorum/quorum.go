@@ -78,12 +78,12 @@ func Open(cfg Config, m Machine) (*Quorum, error) {
 	}
 	q, err := open(cfg, m, store)
 	if err != nil {
-		store.Close()
+		_ = store.Close()
 		return nil, fmt.Errorf("opening the metadata log in %s: %w", cfg.Dir, err)
 	}
 	if q.engine.Core().State().Log.End == 0 {
 		if q.bootstrap, err = store.bootstrapRecords(); err != nil {
-			store.Close()
+			_ = store.Close()
 			return nil, err
 		}
 	}
@@ -292,12 +292,10 @@ func (o *outbox) Reply(r kraft.Reply) {
 
 // spawn writes snapshots.
 func (q *Quorum) spawn(work func() func()) {
-	q.spawned.Add(1)
-	go func() {
-		defer q.spawned.Done()
+	q.spawned.Go(func() {
 		done := work()
 		q.post(func(time.Time) { done() })
-	}()
+	})
 }
 
 func (q *Quorum) publish() {

@@ -158,13 +158,11 @@ func (n *node) serve(ln net.Listener, q *Quorum) {
 			return
 		}
 		conns = append(conns, c)
-		n.wg.Add(1)
-		go func() {
-			defer n.wg.Done()
+		n.wg.Go(func() {
 			defer c.Close()
 			for serveOne(c, q) == nil {
 			}
-		}()
+		})
 	}
 }
 

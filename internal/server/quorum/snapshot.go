@@ -106,13 +106,13 @@ func readSnapshot(f SnapshotFile, id kraft.SnapshotID, data func(rec []byte) boo
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, f.Size()), 64<<10)
 	for {
 		v, err := nextBatch(in)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
 			err = r.batch(v)
 		}
-		if err == errStopped {
+		if errors.Is(err, errStopped) {
 			return r.head, nil
 		}
 		if err != nil {

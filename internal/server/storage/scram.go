@@ -51,7 +51,7 @@ func parseScram(arg string) (*record.UserScramCredential, error) {
 
 func scramParts(s string) (map[string]string, error) {
 	parts := map[string]string{}
-	for _, part := range strings.Split(s, ",") {
+	for part := range strings.SplitSeq(s, ",") {
 		key, value, ok := strings.Cut(part, "=")
 		if !ok {
 			return nil, refuse("No equals sign found in SCRAM component: %s", part)

@@ -169,19 +169,29 @@ func TestFormatRefuses(t *testing.T) {
 		{Options{Node: dynamic}, "Because controller.quorum.voters is not set on this controller"},
 		{Options{Node: broker, Standalone: true}, "You cannot specify controller.quorum.voters"},
 		{Options{Node: node("/d"), Release: "9.9"}, "Unknown metadata.version '9.9'"},
-		{Options{Node: node("/d"), Release: "4.2", Features: []string{"metadata.version=20"}},
-			"Use --release-version"},
-		{Options{Node: node("/d"), Features: []string{"foo=1"}},
-			"Unsupported feature: foo. Supported features are: elig"},
-		{Options{Node: node("/d"), Features: []string{"share.version=9"}},
-			"No feature:share.version with feature level 9"},
-		{Options{Node: dynamic, NoInitial: true, Features: []string{"kraft.version=0"}},
-			"Cannot set kraft.version to 0"},
+		{
+			Options{Node: node("/d"), Release: "4.2", Features: []string{"metadata.version=20"}},
+			"Use --release-version",
+		},
+		{
+			Options{Node: node("/d"), Features: []string{"foo=1"}},
+			"Unsupported feature: foo. Supported features are: elig",
+		},
+		{
+			Options{Node: node("/d"), Features: []string{"share.version=9"}},
+			"No feature:share.version with feature level 9",
+		},
+		{
+			Options{Node: dynamic, NoInitial: true, Features: []string{"kraft.version=0"}},
+			"Cannot set kraft.version to 0",
+		},
 		{Options{Node: node("/d"), Features: []string{"kraft.version=1"}}, "Cannot set kraft.version to 1 unless"},
 		{Options{Node: node("/d"), Scram: []string{"SCRAM-SHA-256=[name=a]"}}, "You must supply one of 'password'"},
 		{Options{Node: dynamic, Initial: "1@h:1:x"}, "Failed to parse directory ID"},
-		{Options{Node: node("/d"), Release: "3.6", Features: []string{"eligible.leader.replicas.version=1"}},
-			"eligible.leader.replicas.version could not be set to 1 because it depends on metadata.version level 23"},
+		{
+			Options{Node: node("/d"), Release: "3.6", Features: []string{"eligible.leader.replicas.version=1"}},
+			"eligible.leader.replicas.version could not be set to 1 because it depends on metadata.version level 23",
+		},
 	} {
 		c.o.ClusterID = cluster
 		err := Format(vfs.NewMem(), &c.o, &strings.Builder{})

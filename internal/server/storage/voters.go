@@ -20,7 +20,7 @@ func (o *Options) voters() ([]record.Voter, error) {
 		return nil, nil
 	}
 	var out []record.Voter
-	for _, text := range strings.Split(o.Initial, ",") {
+	for text := range strings.SplitSeq(o.Initial, ",") {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}

@@ -98,7 +98,7 @@ func load(file string) ([]step, error) {
 		return nil, err
 	}
 	var steps []step
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range strings.SplitSeq(string(data), "\n") {
 		if rest, ok := strings.CutPrefix(line, "$ "); ok {
 			steps = append(steps, step{line: rest, words: split(rest)})
 		} else if rest, ok := strings.CutPrefix(line, "<"); ok && len(steps) > 0 {
@@ -209,7 +209,7 @@ func runApache(steps []step, jars, oracle, broker string) ([]result, error) {
 	}
 	var results []result
 	var r result
-	for _, line := range strings.Split(string(out), "\n") {
+	for line := range strings.SplitSeq(string(out), "\n") {
 		tag, text, _ := strings.Cut(line, "|")
 		switch tag {
 		case "1":

@@ -34,8 +34,10 @@ func plans() []plan {
 		{name: "zstd", partitions: 3, records: 600, size: 100, opts: codec(kgo.ZstdCompression())},
 		{name: "idempotent", partitions: 2, records: 400, size: 100},
 		// several segments, with indexes that have several entries
-		{name: "segments", partitions: 1, configs: map[string]string{"segment.bytes": "1048576"}, records: 5000, size: 1000,
-			opts: codec(kgo.NoCompression())},
+		{
+			name: "segments", partitions: 1, configs: map[string]string{"segment.bytes": "1048576"}, records: 5000, size: 1000,
+			opts: codec(kgo.NoCompression()),
+		},
 		{name: "compacted", partitions: 1, configs: map[string]string{"cleanup.policy": "compact"}, records: 300, size: 50},
 		{name: "append-time", partitions: 1, configs: map[string]string{"message.timestamp.type": "LogAppendTime"}, records: 100, size: 50},
 		{name: "producer-window", partitions: 1},
