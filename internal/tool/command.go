@@ -7,6 +7,9 @@ import (
 	"github.com/kalda/kalda/internal/tool/opt"
 )
 
+// errHandled ends a tool whose messages have been printed already.
+var errHandled = errors.New("handled")
+
 // usageError is a mistake on the command line that is answered with the help text.
 type usageError struct{ text string }
 
@@ -16,7 +19,8 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // asUsage turns a parser's complaint into one that shows the help text.
 func asUsage(err error) error {
-	if e, ok := errors.AsType[*opt.Error](err); ok {
+	var e *opt.Error
+	if errors.As(err, &e) {
 		return &usageError{e.Text}
 	}
 	return err
