@@ -2,25 +2,37 @@ package config
 
 // kaldaKeys are the keys of our own, by name. Apache's broker would only warn that it does not know them.
 var kaldaKeys = []Key{
-	{Name: "kalda.http.listener", Type: Str, Default: "",
-		Doc: "Address of metrics (/metrics) and health (/health/live, /health/ready), as host:port; empty is off."},
-	{Name: "kalda.log.level", Type: Str, Default: "INFO", Valid: "anycase:TRACE,DEBUG,INFO,WARN,ERROR",
-		Doc: "Least level of what is logged."},
-	{Name: "kalda.max.producer.ids.per.partition", Type: Int, Default: "20000", Valid: "0..",
+	{
+		Name: "kalda.http.listener", Type: Str, Default: "",
+		Doc: "Address of metrics (/metrics) and health (/health/live, /health/ready), as host:port; empty is off.",
+	},
+	{
+		Name: "kalda.log.level", Type: Str, Default: "INFO", Valid: "anycase:TRACE,DEBUG,INFO,WARN,ERROR",
+		Doc: "Least level of what is logged.",
+	},
+	{
+		Name: "kalda.max.producer.ids.per.partition", Type: Int, Default: "20000", Valid: "0..",
 		Doc: "Most producers that a partition remembers, about 400 bytes each; of more, those that were idle " +
-			"longest are forgotten, as after producer.id.expiration.ms. 0 is no bound."},
-	{Name: "kalda.memory.limit", Type: Long, Default: "-1", Valid: "-1..",
+			"longest are forgotten, as after producer.id.expiration.ms. 0 is no bound.",
+	},
+	{
+		Name: "kalda.memory.limit", Type: Long, Default: "-1", Valid: "-1..",
 		Doc: "Most memory of the process, in bytes. Requests may take a quarter of it, unless " +
 			"queued.max.request.bytes is set; at the bound the node reads slower. -1 is what GOMEMLIMIT or the " +
-			"container's limit says, if either does; 0 is no limit."},
+			"container's limit says, if either does; 0 is no limit.",
+	},
 }
 
 // authorizerKeys are keys that Apache's authorizer owns and its broker does not know, by name.
 var authorizerKeys = []Key{
-	{Name: "allow.everyone.if.no.acl.found", Type: Boolean, Default: "false", Status: Later,
-		Doc: "Allow everybody what no ACL speaks of."},
-	{Name: "super.users", Type: Str, Default: "", Status: Later,
-		Doc: "Principals that may do everything, separated by semicolons."},
+	{
+		Name: "allow.everyone.if.no.acl.found", Type: Boolean, Default: "false", Status: Later,
+		Doc: "Allow everybody what no ACL speaks of.",
+	},
+	{
+		Name: "super.users", Type: Str, Default: "", Status: Later,
+		Doc: "Principals that may do everything, separated by semicolons.",
+	},
 }
 
 // removedKeys are what older brokers knew, with what to do instead.
@@ -31,8 +43,10 @@ var removedKeys = []struct{ name, advice string }{
 	{"inter.broker.protocol.version", "metadata.version took its place; see kafka-features"},
 	{"log.message.downconversion.enable", "old record formats are no longer served"},
 	{"log.message.format.version", "there is only one record format"},
-	{"log.message.timestamp.difference.max.ms",
-		"use log.message.timestamp.before.max.ms and log.message.timestamp.after.max.ms"},
+	{
+		"log.message.timestamp.difference.max.ms",
+		"use log.message.timestamp.before.max.ms and log.message.timestamp.after.max.ms",
+	},
 	{"offsets.commit.required.acks", "commits are always written with acks=all"},
 	{"reserved.broker.max.id", "set node.id"},
 }

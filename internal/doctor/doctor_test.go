@@ -217,10 +217,14 @@ func lookups(addrs ...string) func(context.Context, string) ([]string, error) {
 var configIllnesses = map[string]illness{
 	"a bad value": {conf("num.partitions", "many"), Error, "config", "Not a number", "server.properties:"},
 	"no file":     {func(p *patient) { p.conf = nil }, Error, "config", "process.roles", "server.properties"},
-	"an unknown key": {conf("num.partition", "1"), Warning, "config", "unknown key num.partition",
-		"server.properties:"},
-	"a removed key": {conf("log.message.format.version", "3.0"), Warning, "config", "was removed",
-		"server.properties:"},
+	"an unknown key": {
+		conf("num.partition", "1"), Warning, "config", "unknown key num.partition",
+		"server.properties:",
+	},
+	"a removed key": {
+		conf("log.message.format.version", "3.0"), Warning, "config", "was removed",
+		"server.properties:",
+	},
 	"a key without effect": {conf("num.io.threads", "99"), Info, "config", "nothing to tune", "num.io.threads"},
 	"a key of later": {conf("super.users", "User:a"), Warning, "config", "no effect in this " +
 		"release", "super.users"},
@@ -230,17 +234,23 @@ var configIllnesses = map[string]illness{
 	}, Info, "jvm", "KAFKA_HEAP_OPTS", "environment"},
 	"min.isr over the factor": {conf("min.insync.replicas", "2"), Error, "replication", "more " +
 		"than", "min.insync"},
-	"a factor for one node": {conf("default.replication.factor", "3"), Warning, "replication", "own only " +
-		"controller",
-		"default.replication.factor"},
+	"a factor for one node": {
+		conf("default.replication.factor", "3"), Warning, "replication", "own only " +
+			"controller",
+		"default.replication.factor",
+	},
 }
 
 var networkIllnesses = map[string]illness{
-	"a voter's name": {func(p *patient) { p.voters(); p.conf["controller.quorum.voters"] += ",3@nowhere:1" },
+	"a voter's name": {
+		func(p *patient) { p.voters(); p.conf["controller.quorum.voters"] += ",3@nowhere:1" },
 		Error,
-		"names", "nowhere doesn't resolve", "controller.quorum.voters"},
-	"an advertised name": {conf("advertised.listeners", "PLAINTEXT://nowhere:1"), Error, "names", "nowhere",
-		"advertised.listeners"},
+		"names", "nowhere doesn't resolve", "controller.quorum.voters",
+	},
+	"an advertised name": {
+		conf("advertised.listeners", "PLAINTEXT://nowhere:1"), Error, "names", "nowhere",
+		"advertised.listeners",
+	},
 	"advertised loopback": {func(p *patient) {
 		p.voters()
 		p.conf["advertised.listeners"] = "PLAINTEXT://127.0.0.1:1"
@@ -257,52 +267,78 @@ var networkIllnesses = map[string]illness{
 	}, Warning, "names", "127.0.1.1 here", "hostname"},
 	"a port that is taken": {func(p *patient) { p.listenFails(syscall.EADDRINUSE) }, Error, "ports", "is " +
 		"taken", "listeners"},
-	"an address of others": {func(p *patient) { p.listenFails(syscall.EADDRNOTAVAIL) }, Error, "ports",
+	"an address of others": {
+		func(p *patient) { p.listenFails(syscall.EADDRNOTAVAIL) }, Error, "ports",
 		"no interface",
-		"listeners"},
+		"listeners",
+	},
 	"a port of root's": {func(p *patient) { p.listenFails(syscall.EACCES) }, Error, "ports", "not " +
 		"allowed", "listeners"},
 }
 
 var machineIllnesses = map[string]illness{
-	"few descriptors": {func(p *patient) { p.host.Descriptors = func() (uint64, error) { return 1024, nil } },
+	"few descriptors": {
+		func(p *patient) { p.host.Descriptors = func() (uint64, error) { return 1024, nil } },
 		Warning,
-		"limits", "1024 open files", "RLIMIT_NOFILE"},
-	"too few descriptors": {func(p *patient) {
-		p.host.Descriptors = func() (uint64, error) {
-			return 10,
-				nil
-		}
-	}, Error,
-		"limits", "10 open files", "RLIMIT_NOFILE"},
-	"requests larger than memory": {conf("kalda.memory.limit", "100000000"), Warning, "limits", "are refused",
-		"socket.request.max.bytes"},
+		"limits", "1024 open files", "RLIMIT_NOFILE",
+	},
+	"too few descriptors": {
+		func(p *patient) {
+			p.host.Descriptors = func() (uint64, error) {
+				return 10,
+					nil
+			}
+		}, Error,
+		"limits", "10 open files", "RLIMIT_NOFILE",
+	},
+	"requests larger than memory": {
+		conf("kalda.memory.limit", "100000000"), Warning, "limits", "are refused",
+		"socket.request.max.bytes",
+	},
 	"a queue larger than memory": {func(p *patient) {
 		p.conf["kalda.memory.limit"], p.conf["queued.max.request.bytes"] = "300000000", "200000000"
 	}, Warning, "limits", "isn't room", "queued.max.request.bytes"},
-	"no time service": {func(p *patient) { p.host.Synced = func() (bool, error) { return false, nil } }, Info,
+	"no time service": {
+		func(p *patient) { p.host.Synced = func() (bool, error) { return false, nil } }, Info,
 		"clock",
-		"no time service", "system clock"},
+		"no time service", "system clock",
+	},
 	"files from the future": {func(p *patient) {
 		p.host.Now = func() time.Time { return time.Now().Add(-time.Hour) }
 	}, Warning, "clock", "from now", "data0"},
-	"a clock at its start": {func(p *patient) { p.host.Now = func() time.Time { return time.Unix(1000, 0) } },
+	"a clock at its start": {
+		func(p *patient) { p.host.Now = func() time.Time { return time.Unix(1000, 0) } },
 		Error,
-		"clock", "can't be", "system clock"},
-	"little room": {func(p *patient) { p.volume(func(v *Volume) { v.Free = 500 << 20 }) }, Warning, "disk",
-		"are free", "data0"},
-	"no room": {func(p *patient) { p.volume(func(v *Volume) { v.Free = 0 }) }, Error, "disk", "full",
-		"data0"},
-	"no inodes": {func(p *patient) { p.volume(func(v *Volume) { v.FreeFiles = 1 }) }, Warning, "disk",
-		"inodes", "data0"},
-	"read-only": {func(p *patient) { p.volume(func(v *Volume) { v.ReadOnly = true }) }, Error, "disk",
-		"read-only", "data0"},
-	"nfs": {func(p *patient) { p.volume(func(v *Volume) { v.Kind = "nfs" }) }, Warning, "disk",
-		"network", "data0"},
-	"tmpfs": {func(p *patient) { p.volume(func(v *Volume) { v.Kind = "tmpfs" }) }, Warning, "disk",
-		"in memory", "data0"},
-	"overlay": {func(p *patient) { p.volume(func(v *Volume) { v.Kind = "overlay" }) }, Warning, "disk",
-		"container", "data0"},
+		"clock", "can't be", "system clock",
+	},
+	"little room": {
+		func(p *patient) { p.volume(func(v *Volume) { v.Free = 500 << 20 }) }, Warning, "disk",
+		"are free", "data0",
+	},
+	"no room": {
+		func(p *patient) { p.volume(func(v *Volume) { v.Free = 0 }) }, Error, "disk", "full",
+		"data0",
+	},
+	"no inodes": {
+		func(p *patient) { p.volume(func(v *Volume) { v.FreeFiles = 1 }) }, Warning, "disk",
+		"inodes", "data0",
+	},
+	"read-only": {
+		func(p *patient) { p.volume(func(v *Volume) { v.ReadOnly = true }) }, Error, "disk",
+		"read-only", "data0",
+	},
+	"nfs": {
+		func(p *patient) { p.volume(func(v *Volume) { v.Kind = "nfs" }) }, Warning, "disk",
+		"network", "data0",
+	},
+	"tmpfs": {
+		func(p *patient) { p.volume(func(v *Volume) { v.Kind = "tmpfs" }) }, Warning, "disk",
+		"in memory", "data0",
+	},
+	"overlay": {
+		func(p *patient) { p.volume(func(v *Volume) { v.Kind = "overlay" }) }, Warning, "disk",
+		"container", "data0",
+	},
 }
 
 var folderIllnesses = map[string]illness{
@@ -316,33 +352,43 @@ var folderIllnesses = map[string]illness{
 	"a lock of another's": {func(p *patient) {
 		p.host.Holder = func(string) (int, bool, error) { return 0, false, fs.ErrPermission }
 	}, Error, "data", "lock file can't be opened", ".lock"},
-	"no right to write": {func(p *patient) { p.host.Writable = func(string) error { return syscall.EACCES } },
+	"no right to write": {
+		func(p *patient) { p.host.Writable = func(string) error { return syscall.EACCES } },
 		Error,
-		"data", "can't be written to", "data0"},
+		"data", "can't be written to", "data0",
+	},
 	"a folder that can't be made": {func(p *patient) {
 		p.conf["log.dirs"] += "," + p.data(1)
 		p.host.Writable = func(string) error { return syscall.EACCES }
 	}, Error, "data", "can't be made", "data1"},
-	"a file for a folder": {func(p *patient) { p.conf["log.dirs"] += "," + p.path("meta.properties") }, Error,
+	"a file for a folder": {
+		func(p *patient) { p.conf["log.dirs"] += "," + p.path("meta.properties") }, Error,
 		"data",
-		"not a folder", "meta.properties"},
+		"not a folder", "meta.properties",
+	},
 	"not formatted": {func(p *patient) { p.must(os.RemoveAll(p.data(0))) }, Error, "data", "isn't " +
 		"formatted", "data0"},
 	"a new folder": {func(p *patient) { p.conf["log.dirs"] += "," + p.data(1) }, Info, "data", "others " +
 		"are", "data1"},
-	"meta.properties torn": {func(p *patient) { p.write(p.path("meta.properties"), "version") }, Error, "data",
-		"can't be read", "meta.properties"},
+	"meta.properties torn": {
+		func(p *patient) { p.write(p.path("meta.properties"), "version") }, Error, "data",
+		"can't be read", "meta.properties",
+	},
 	"meta.properties of ZooKeeper": {func(p *patient) {
 		p.write(p.path("meta.properties"), "version=0\nbroker.id=1\n")
 	}, Error, "data", "ZooKeeper", "meta.properties"},
-	"no cluster": {func(p *patient) { p.write(p.path("meta.properties"), "version=1\nnode.id=1\n") }, Error,
+	"no cluster": {
+		func(p *patient) { p.write(p.path("meta.properties"), "version=1\nnode.id=1\n") }, Error,
 		"data",
-		"no cluster.id", "meta.properties"},
+		"no cluster.id", "meta.properties",
+	},
 	"no directory id": {func(p *patient) { p.format(0, "c", 1, "") }, Info, "data", "no " +
 		"directory.id", "meta.properties"},
 	"another node": {conf("node.id", "2"), Error, "config", "2", "server.properties"},
-	"another node's data": {func(p *patient) { p.format(0, "c", 7, "x") }, Error, "data", "node.id is 7",
-		"meta.properties"},
+	"another node's data": {
+		func(p *patient) { p.format(0, "c", 7, "x") }, Error, "data", "node.id is 7",
+		"meta.properties",
+	},
 	"another cluster": {func(p *patient) {
 		p.conf["log.dirs"] += "," + p.data(1)
 		p.format(1, "d", 1, "x")
@@ -351,9 +397,11 @@ var folderIllnesses = map[string]illness{
 		p.conf["log.dirs"] += "," + p.data(1)
 		p.format(1, "c", 1, "AAAAAAAAAAAAAAAAAAAAAQ")
 	}, Error, "data", "was copied", "data1"},
-	"a lost vote": {func(p *patient) { p.write(p.path("__cluster_metadata-0", "quorum-state"), "{}") }, Error,
+	"a lost vote": {
+		func(p *patient) { p.write(p.path("__cluster_metadata-0", "quorum-state"), "{}") }, Error,
 		"data",
-		"a field is missing", "quorum-state"},
+		"a field is missing", "quorum-state",
+	},
 }
 
 var logIllnesses = map[string]illness{
@@ -373,20 +421,28 @@ var logIllnesses = map[string]illness{
 	"a log cut after the stop": {func(p *patient) {
 		p.must(os.Truncate(p.path("t-0", "00000000000000000003.log"), 0))
 	}, Error, "data", "clean shutdown said 4", "00000000000000000003.log"},
-	"a bad checkpoint": {func(p *patient) { p.write(p.path("replication-offset-checkpoint"), "7\n") },
+	"a bad checkpoint": {
+		func(p *patient) { p.write(p.path("replication-offset-checkpoint"), "7\n") },
 		Warning, "data",
-		"can't be understood", "replication-offset-checkpoint"},
-	"bad epochs": {func(p *patient) { p.write(p.path("t-0", "leader-epoch-checkpoint"), "7\n") }, Warning,
+		"can't be understood", "replication-offset-checkpoint",
+	},
+	"bad epochs": {
+		func(p *patient) { p.write(p.path("t-0", "leader-epoch-checkpoint"), "7\n") }, Warning,
 		"data",
-		"can't be understood", "leader-epoch-checkpoint"},
-	"a bad topic id": {func(p *patient) {
-		p.write(p.path("t-0", "partition.metadata"), "version: "+
-			"0\n")
-	}, Error, "data",
-		"no topic id", "partition.metadata"},
-	"a bad index": {func(p *patient) { p.write(p.path("t-0", "00000000000000000000.index"), "x") }, Warning,
+		"can't be understood", "leader-epoch-checkpoint",
+	},
+	"a bad topic id": {
+		func(p *patient) {
+			p.write(p.path("t-0", "partition.metadata"), "version: "+
+				"0\n")
+		}, Error, "data",
+		"no topic id", "partition.metadata",
+	},
+	"a bad index": {
+		func(p *patient) { p.write(p.path("t-0", "00000000000000000000.index"), "x") }, Warning,
 		"data",
-		"index", "00000000000000000000.index"},
+		"index", "00000000000000000000.index",
+	},
 	"a bad snapshot": {func(p *patient) {
 		p.write(p.path("__cluster_metadata-0", "00000000000000000000-0000000000.checkpoint"), "x")
 	}, Error, "data", "snapshot is damaged", ".checkpoint"},

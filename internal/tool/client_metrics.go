@@ -42,7 +42,8 @@ func (m *clientMetrics) OnBrokerE2E(_ kgo.BrokerMetadata, _ int16, e kgo.BrokerE
 
 // OnProduceBatchWritten implements kgo.HookProduceBatchWritten.
 func (m *clientMetrics) OnProduceBatchWritten(_ kgo.BrokerMetadata, _ string, _ int32,
-	b kgo.ProduceBatchMetrics) {
+	b kgo.ProduceBatchMetrics,
+) {
 	m.batches.Add(1)
 	m.records.Add(int64(b.NumRecords))
 	m.batchSize.Add(int64(b.CompressedBytes))
@@ -50,7 +51,8 @@ func (m *clientMetrics) OnProduceBatchWritten(_ kgo.BrokerMetadata, _ string, _ 
 
 // OnFetchBatchRead implements kgo.HookFetchBatchRead.
 func (m *clientMetrics) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32,
-	b kgo.FetchBatchMetrics) {
+	b kgo.FetchBatchMetrics,
+) {
 	m.fetched.Add(int64(b.NumRecords))
 	m.fetchedBytes.Add(int64(b.CompressedBytes))
 }
@@ -74,11 +76,15 @@ func (m *clientMetrics) print(w io.Writer, kind, client string) {
 			row{group, "records-per-request-avg", m.records.Load() / max(m.batches.Load(), 1)})
 	} else {
 		const fetches = "consumer-fetch-manager-metrics"
-		rows = append([]row{{fetches, "bytes-consumed-total", m.fetchedBytes.Load()},
-			{fetches, "records-consumed-total", m.fetched.Load()}}, rows...)
+		rows = append([]row{
+			{fetches, "bytes-consumed-total", m.fetchedBytes.Load()},
+			{fetches, "records-consumed-total", m.fetched.Load()},
+		}, rows...)
 	}
-	rows = append(rows, row{group, "request-total", m.requests.Load()}, row{group, "response-total",
-		m.responses.Load()})
+	rows = append(rows, row{group, "request-total", m.requests.Load()}, row{
+		group, "response-total",
+		m.responses.Load(),
+	})
 	width := len("Metric Name")
 	label := func(r row) string { return fmt.Sprintf("%s:%s:{client-id=%s}", r.group, r.name, client) }
 	for _, r := range rows {

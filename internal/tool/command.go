@@ -19,8 +19,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 
 // asUsage turns a parser's complaint into one that shows the help text.
 func asUsage(err error) error {
-	var e *opt.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*opt.Error](err); ok {
 		return &usageError{e.Text}
 	}
 	return err

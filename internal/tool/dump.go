@@ -124,8 +124,10 @@ func (d *dump) settings(o *opt.Options) (err error) {
 		flag   string
 		decode recordDecoder
 	}{
-		{"offsets-decoder", decodeOffsets}, {"transaction-log-decoder", decodeTransaction},
-		{"cluster-metadata-decoder", decodeMetadata}, {"remote-log-metadata-decoder", decodeRemote},
+		{"offsets-decoder", decodeOffsets},
+		{"transaction-log-decoder", decodeTransaction},
+		{"cluster-metadata-decoder", decodeMetadata},
+		{"remote-log-metadata-decoder", decodeRemote},
 		{"share-group-state-decoder", decodeShare},
 	} {
 		if o.Has(kind.flag) {
@@ -144,7 +146,7 @@ func (d *dump) settings(o *opt.Options) (err error) {
 const noLimit = 1<<31 - 1
 
 func (d *dump) files(list string) error {
-	for _, file := range strings.Split(list, ",") {
+	for file := range strings.SplitSeq(list, ",") {
 		fmt.Fprintf(d.out, "Dumping %s\n", file)
 		var err error
 		switch suffix := filepath.Ext(file); suffix {

@@ -70,14 +70,16 @@ func decoderClass(class string) (func([]byte) ([]byte, error), error) {
 
 // offsetTypes are the record types of __consumer_offsets by their keys' versions.
 func offsetTypes() []string {
-	return []string{"LegacyOffsetCommit", "OffsetCommit", "GroupMetadata", "ConsumerGroupMetadata",
+	return []string{
+		"LegacyOffsetCommit", "OffsetCommit", "GroupMetadata", "ConsumerGroupMetadata",
 		"ConsumerGroupPartitionMetadata", "ConsumerGroupMemberMetadata", "ConsumerGroupTargetAssignmentMetadata",
 		"ConsumerGroupTargetAssignmentMember", "ConsumerGroupCurrentMemberAssignment", "",
 		"ShareGroupMemberMetadata", "ShareGroupMetadata", "ShareGroupTargetAssignmentMetadata",
 		"ShareGroupTargetAssignmentMember", "ShareGroupCurrentMemberAssignment", "ShareGroupStatePartitionMetadata",
 		"ConsumerGroupRegularExpression", "StreamsGroupMetadata", "", "StreamsGroupMemberMetadata",
 		"StreamsGroupTargetAssignmentMetadata", "StreamsGroupTargetAssignmentMember",
-		"StreamsGroupCurrentMemberAssignment", "StreamsGroupTopology"}
+		"StreamsGroupCurrentMemberAssignment", "StreamsGroupTopology",
+	}
 }
 
 func decodeOffsets(rec *batch.Record, offset int64) (key, payload []byte, err error) {
@@ -97,7 +99,8 @@ func groupSpecial(value []byte) layout.Values {
 			"/protocolType": func(raw []byte) ([]byte, bool) {
 				isConsumer = string(raw) == "consumer"
 				return nil, false
-			}})
+			},
+		})
 	}
 	if !isConsumer {
 		return nil
@@ -113,20 +116,25 @@ func groupSpecial(value []byte) layout.Values {
 			return json, err == nil
 		}
 	}
-	return layout.Values{"/members/subscription": protocol("ConsumerProtocolSubscription"),
-		"/members/assignment": protocol("ConsumerProtocolAssignment")}
+	return layout.Values{
+		"/members/subscription": protocol("ConsumerProtocolSubscription"),
+		"/members/assignment":   protocol("ConsumerProtocolAssignment"),
+	}
 }
 
 func decodeTransaction(rec *batch.Record, offset int64) (key, payload []byte, err error) {
-	states := []string{"Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
-		"Dead", "PrepareEpochFence"}
+	states := []string{
+		"Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
+		"Dead", "PrepareEpochFence",
+	}
 	return decodeTyped(rec, offset, []string{"TransactionLog"}, layout.Values{
 		"/transactionStatus": func(raw []byte) ([]byte, bool) {
 			if int(raw[0]) >= len(states) {
 				return nil, false
 			}
 			return strconv.AppendQuote(nil, states[raw[0]]), true
-		}})
+		},
+	})
 }
 
 func decodeShare(rec *batch.Record, offset int64) (key, payload []byte, err error) {
@@ -135,7 +143,8 @@ func decodeShare(rec *batch.Record, offset int64) (key, payload []byte, err erro
 
 // decodeTyped decodes records whose keys begin with their type and whose values begin with their version.
 func decodeTyped(rec *batch.Record, offset int64, types []string, special layout.Values) (key, payload []byte,
-	err error) {
+	err error,
+) {
 	if len(rec.Key) < 2 {
 		return nil, nil, fmt.Errorf("java.lang.RuntimeException: Failed to decode message at offset %d using "+
 			"offset "+
@@ -172,12 +181,14 @@ func decodeTyped(rec *batch.Record, offset int64, types []string, special layout
 
 // metadataTypes are the record types of the metadata log by their keys.
 func metadataTypes() []string {
-	return []string{"RegisterBroker", "UnregisterBroker", "Topic", "Partition", "Config", "PartitionChange", "",
+	return []string{
+		"RegisterBroker", "UnregisterBroker", "Topic", "Partition", "Config", "PartitionChange", "",
 		"FenceBroker", "UnfenceBroker", "RemoveTopic", "DelegationToken", "UserScramCredential", "FeatureLevel", "",
 		"ClientQuota", "ProducerIds", "", "BrokerRegistrationChange", "AccessControlEntry",
 		"RemoveAccessControlEntry", "NoOp", "ZkMigrationState", "RemoveUserScramCredential", "BeginTransaction",
 		"EndTransaction", "AbortTransaction", "RemoveDelegationToken", "RegisterController", "ClearElr",
-		"UnregisterController"}
+		"UnregisterController",
+	}
 }
 
 // framed reads the head of a record of the metadata log: frame version, type, version.

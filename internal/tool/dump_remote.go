@@ -46,9 +46,11 @@ type remoteEpoch struct {
 
 // decodeRemote shows records of __remote_log_metadata as Apache's objects show themselves: not as JSON.
 func decodeRemote(rec *batch.Record, offset int64) (key, payload []byte, err error) {
-	types := []string{"RemoteLogSegmentMetadata", "RemoteLogSegmentMetadataUpdate",
+	types := []string{
+		"RemoteLogSegmentMetadata", "RemoteLogSegmentMetadataUpdate",
 		"RemotePartitionDeleteMetadata",
-		"RemoteLogSegmentMetadataSnapshot"}
+		"RemoteLogSegmentMetadataSnapshot",
+	}
 	typ, version, rest, err := framed(rec.Value)
 	if err == nil && typ >= len(types) {
 		err = fmt.Errorf("ApiKey: %d does not have a respective type", typ)

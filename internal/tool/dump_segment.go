@@ -227,9 +227,13 @@ func (d *dump) control(rec *batch.Record) error {
 		fmt.Fprintf(d.out, " endTxnMarker: %s coordinatorEpoch: %d", []string{"ABORT", "COMMIT"}[typ],
 			int32(binary.BigEndian.Uint32(rec.Value[2:])))
 	case 2, 3, 4, 5, 6:
-		kinds := []struct{ label, name string }{{"LeaderChange:", "LeaderChangeMessage"},
-			{"SnapshotHeader", "SnapshotHeaderRecord"}, {"SnapshotFooter", "SnapshotFooterRecord"},
-			{"KRaftVersion", "KRaftVersionRecord"}, {"KRaftVoters", "VotersRecord"}}
+		kinds := []struct{ label, name string }{
+			{"LeaderChange:", "LeaderChangeMessage"},
+			{"SnapshotHeader", "SnapshotHeaderRecord"},
+			{"SnapshotFooter", "SnapshotFooterRecord"},
+			{"KRaftVersion", "KRaftVersionRecord"},
+			{"KRaftVoters", "VotersRecord"},
+		}
 		k := kinds[typ-2]
 		if len(rec.Value) < 2 {
 			return layout.ErrShort

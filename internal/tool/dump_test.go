@@ -53,8 +53,10 @@ func dumpFolder(t *testing.T) (dir string) {
 			take("../format/record/testdata/golden/group/consumer_offsets-"+n+".log"))
 	}
 	const first = "/00000000000000000000.log"
-	for to, from := range map[string]string{"t": "transaction", "s": "share", "r": "remote", "sg": "share-group",
-		"cg": "consumer-group"} {
+	for to, from := range map[string]string{
+		"t": "transaction", "s": "share", "r": "remote", "sg": "share-group",
+		"cg": "consumer-group",
+	} {
 		put(to+first, take("testdata/golden/dump/"+from+".log"))
 	}
 	for _, ext := range []string{"index", "log", "timeindex"} {
@@ -83,11 +85,11 @@ func TestDumpAsApache(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := dumpFolder(t)
-	for _, block := range strings.Split(strings.TrimPrefix(string(golden), "$ "), "\n$ ") {
+	for block := range strings.SplitSeq(strings.TrimPrefix(string(golden), "$ "), "\n$ ") {
 		command, rest, _ := strings.Cut(block, "\n")
 		var wantOut, wantErr strings.Builder
 		code := 0
-		for _, line := range strings.Split(strings.TrimRight(rest, "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimRight(rest, "\n"), "\n") {
 			tag, text, _ := strings.Cut(line, "|")
 			switch tag {
 			case "1":

@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,10 @@ func latencySpec() *opt.Spec {
 	return &opt.Spec{About: "This tool measures end-to-end latency in Kafka by sending messages and timing " +
 		"their " +
 		"reception.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
 		{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "REQUIRED: the topic to use."},
 		{Name: "num-records", Arity: opt.Required, Arg: "count", Help: "REQUIRED: how many records to send."},
 		{Name: "producer-acks", Arity: opt.Required, Arg: "1|all", Help: "REQUIRED: acks of the producer."},
@@ -29,8 +32,10 @@ func latencySpec() *opt.Spec {
 		{Name: "record-key-size", Arity: opt.Optional, Arg: "bytes", Help: "The size of the key (default 0: " +
 			"none)."},
 		{Name: "record-header-key-size", Arity: opt.Optional, Arg: "bytes", Help: "The size of a header's key."},
-		{Name: "record-header-size", Arity: opt.Optional, Arg: "bytes",
-			Help: "The size of a header's value; -1 for null."},
+		{
+			Name: "record-header-size", Arity: opt.Optional, Arg: "bytes",
+			Help: "The size of a header's value; -1 for null.",
+		},
 		{Name: "num-headers", Arity: opt.Optional, Arg: "count", Help: "How many headers (default 0)."},
 		{Name: "command-config", Arity: opt.Optional, Arg: "file", Help: "Client properties in a file."},
 	}}
@@ -41,13 +46,11 @@ func endToEnd(env *Env, args []string) int {
 	spec := latencySpec()
 	args, err := env.namedArguments(args)
 	var o *opt.Options
-	if err == nil {
-		o, err = spec.Parse(args)
-	} else {
+	if err != nil {
 		fmt.Fprintln(env.Err, err)
 		return 1
 	}
-	if err == nil {
+	if o, err = spec.Parse(args); err == nil {
 		if code := env.preamble(spec, o, args); code >= 0 {
 			return code
 		}
@@ -114,8 +117,11 @@ func (t *latencyTest) read(o *opt.Options) error {
 		flag string
 		to   *int
 	}{
-		{"num-records", &t.records}, {"record-size", &t.size}, {"record-key-size", &t.key},
-		{"num-headers", &t.headers}, {"record-header-key-size", &t.headerKey},
+		{"num-records", &t.records},
+		{"record-size", &t.size},
+		{"record-key-size", &t.key},
+		{"num-headers", &t.headers},
+		{"record-header-key-size", &t.headerKey},
 		{"record-header-size", &t.headerSize},
 	} {
 		var err error
@@ -164,9 +170,7 @@ func (t *latencyTest) run(o *opt.Options) error {
 	}
 	defer consumer.Close()
 	sending := make(props)
-	for k, v := range p {
-		sending[k] = v
-	}
+	maps.Copy(sending, p)
 	sending["acks"], sending["linger.ms"] = t.acks, "0"
 	producer, err := t.connect(producerClient, at, sending, kgo.ProducerBatchMaxBytes(int32(max(1<<20,
 		2*t.size))))
@@ -263,7 +267,7 @@ func (t *latencyTest) loop(producer, consumer *kgo.Client) error {
 		took = append(took, elapsed.Milliseconds())
 	}
 	fmt.Fprintf(t.Out, "Avg latency: %.4f ms\n", total/float64(t.records))
-	sort.Slice(took, func(i, j int) bool { return took[i] < took[j] })
+	slices.Sort(took)
 	at := func(share float64) int64 { return took[int(float64(len(took))*share)] }
 	fmt.Fprintf(t.Out, "Percentiles: 50th = %d, 99th = %d, 99.9th = %d\n", at(0.5), at(0.99), at(0.999))
 	return nil

@@ -18,15 +18,19 @@ import (
 
 func consumePerfSpec() *opt.Spec {
 	return &opt.Spec{About: "This tool is used to verify the consumer performance.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
 		{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "The topic to consume."},
 		{Name: "include", Arity: opt.Required, Arg: "regex", Help: "The topics to consume, by a pattern."},
 		{Name: "num-records", Arity: opt.Required, Arg: "count", Help: "REQUIRED: how many records to consume."},
 		{Name: "messages", Arity: opt.Required, Arg: "count", Help: "The old name of --num-records."},
 		{Name: "group", Arity: opt.Required, Arg: "id", Help: "The group (default: perf-consumer- and a number)."},
-		{Name: "fetch-size", Arity: opt.Required, Arg: "bytes",
-			Help: "Bytes fetched of a partition at once (default 1048576)."},
+		{
+			Name: "fetch-size", Arity: opt.Required, Arg: "bytes",
+			Help: "Bytes fetched of a partition at once (default 1048576).",
+		},
 		{Name: "from-latest", Help: "Start at the end of the log where the group has no offset."},
 		{Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes", Help: "The socket's buffer (default " +
 			"2097152)."},
@@ -34,8 +38,10 @@ func consumePerfSpec() *opt.Spec {
 		{Name: "print-metrics", Help: "Print the client's metrics at the end."},
 		{Name: "show-detailed-stats", Help: "Report once an interval."},
 		{Name: "reporting-interval", Arity: opt.Required, Arg: "ms", Help: "The interval (default 5000)."},
-		{Name: "date-format", Arity: opt.Required, Arg: "format",
-			Help: "How times are shown, in Java's SimpleDateFormat (default yyyy-MM-dd HH:mm:ss:SSS)."},
+		{
+			Name: "date-format", Arity: opt.Required, Arg: "format",
+			Help: "How times are shown, in Java's SimpleDateFormat (default yyyy-MM-dd HH:mm:ss:SSS).",
+		},
 		{Name: "hide-header", Help: "Leave the line of column names out."},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Consumer properties in a file."},
 		{Name: "consumer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},

@@ -29,8 +29,10 @@ func (env *Env) payloadsOf(o *opt.Options) (*payloads, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &payloads{random: rand.New(rand.NewPCG(uint64(seed), 0)), counting: o.Has("payload-monotonic"),
-		largest: 20}
+	g := &payloads{
+		random: rand.New(rand.NewPCG(uint64(seed), 0)), counting: o.Has("payload-monotonic"),
+		largest: 20,
+	}
 	if err := g.keysOf(o); err != nil {
 		return nil, err
 	}

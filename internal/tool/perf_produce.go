@@ -17,10 +17,14 @@ func producePerfSpec() *opt.Spec {
 		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "The brokers to ask."},
 		{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "Produce records to this topic."},
 		{Name: "num-records", Arity: opt.Required, Arg: "number", Help: "How many records to produce."},
-		{Name: "payload-delimiter", Arity: opt.Required, Arg: "text",
-			Help: `What separates the payloads of --payload-file (default \n).`},
-		{Name: "throughput", Arity: opt.Required, Arg: "records/s",
-			Help: "About how many records to send a second; -1 for no limit."},
+		{
+			Name: "payload-delimiter", Arity: opt.Required, Arg: "text",
+			Help: `What separates the payloads of --payload-file (default \n).`,
+		},
+		{
+			Name: "throughput", Arity: opt.Required, Arg: "records/s",
+			Help: "About how many records to send a second; -1 for no limit.",
+		},
 		{Name: "producer-props", Arity: opt.Many, Arg: "name=value ...", Help: "The old name of " +
 			"--command-property."},
 		{Name: "command-property", Arity: opt.Many, Arg: "name=value ...", Help: "Properties of the producer."},
@@ -28,14 +32,20 @@ func producePerfSpec() *opt.Spec {
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Producer properties in a file."},
 		{Name: "print-metrics", Help: "Print the client's metrics at the end."},
 		{Name: "transactional-id", Arity: opt.Required, Arg: "id", Help: "Send in transactions under this id."},
-		{Name: "transaction-duration-ms", Arity: opt.Required, Arg: "ms",
-			Help: "The length of a transaction (default 3000 where there are transactions)."},
-		{Name: "warmup-records", Arity: opt.Required, Arg: "number",
-			Help: "The first records, which a second summary leaves out (default 0)."},
+		{
+			Name: "transaction-duration-ms", Arity: opt.Required, Arg: "ms",
+			Help: "The length of a transaction (default 3000 where there are transactions).",
+		},
+		{
+			Name: "warmup-records", Arity: opt.Required, Arg: "number",
+			Help: "The first records, which a second summary leaves out (default 0).",
+		},
 		{Name: "reporting-interval", Arity: opt.Required, Arg: "ms", Help: "How often to report (default 5000)."},
 		{Name: "record-key-range", Arity: opt.Required, Arg: "number", Help: "Keys are whole numbers below this."},
-		{Name: "key-distribution", Arity: opt.Required, Arg: "none|range|random",
-			Help: "No keys (the default), one after the other, or at random."},
+		{
+			Name: "key-distribution", Arity: opt.Required, Arg: "none|range|random",
+			Help: "No keys (the default), one after the other, or at random.",
+		},
 		{Name: "random-seed", Arity: opt.Required, Arg: "number", Help: "What keys and payloads are drawn from."},
 		{Name: "record-size", Arity: opt.Required, Arg: "bytes", Help: "Size of a payload: one of this, " +
 			"--payload-file and --payload-monotonic is needed."},
@@ -75,15 +85,19 @@ type produceTest struct {
 }
 
 func (env *Env) producePerfOf(o *opt.Options) (*produceTest, props, error) {
-	t := &produceTest{Env: env, topic: o.Or("topic", ""), print: o.Has("print-metrics"),
-		metrics: &clientMetrics{}}
+	t := &produceTest{
+		Env: env, topic: o.Or("topic", ""), print: o.Has("print-metrics"),
+		metrics: &clientMetrics{},
+	}
 	interval := int64(0)
 	for _, n := range []struct {
 		flag string
 		def  int64
 		to   *int64
 	}{
-		{"num-records", 0, &t.records}, {"throughput", -1, &t.throughput}, {"warmup-records", 0, &t.warmup},
+		{"num-records", 0, &t.records},
+		{"throughput", -1, &t.throughput},
+		{"warmup-records", 0, &t.warmup},
 		{"reporting-interval", 5000, &interval},
 	} {
 		var err error
@@ -150,8 +164,10 @@ func (t *produceTest) check(o *opt.Options) error {
 
 // producePerfProps gathers the producer's settings: file, properties, flags.
 func (env *Env) producePerfProps(o *opt.Options) (props, error) {
-	for _, old := range [][2]string{{"producer-props", "command-property"}, {"producer.config",
-		"command-config"}} {
+	for _, old := range [][2]string{{"producer-props", "command-property"}, {
+		"producer.config",
+		"command-config",
+	}} {
 		if o.Has(old[0]) {
 			fmt.Fprintf(env.Out, "Option --%s has been deprecated and will be removed in a future version. Use --%s "+
 				"instead.\n", old[0], old[1])

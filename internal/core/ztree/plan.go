@@ -43,8 +43,8 @@ func (p *Planner) Prep(r *Request, zxid Zxid, now int64) *jute.Txn {
 	txn := &jute.Txn{}
 	txn.Header = jute.TxnHeader{ClientID: r.Session, Cxid: r.Cxid, Zxid: zxid, Time: now, Type: r.Op}
 	var code jute.Code
-	switch {
-	case r.Op == jute.OpMulti:
+	switch r.Op {
+	case jute.OpMulti:
 		txn.Body = p.planMulti(r, zxid, now)
 	default:
 		pl := plan{p, r, zxid, now}

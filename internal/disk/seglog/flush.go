@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
@@ -71,8 +72,8 @@ func (l *Log) flushInTurn(now int64) error {
 // unflushed is how many bytes of batches aren't known to be durable. Under mu.
 func (l *Log) unflushed() (n int64) {
 	segs := l.segments()
-	for i := len(segs) - 1; i >= 0; i-- {
-		n += max(segs[i].size.Load()-segs[i].synced, 0)
+	for _, seg := range slices.Backward(segs) {
+		n += max(seg.size.Load()-seg.synced, 0)
 	}
 	return n
 }

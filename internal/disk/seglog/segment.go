@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -209,7 +210,7 @@ func (s *segment) largest() (int64, batch.Offset, error) {
 		return 0, 0, err
 	}
 	e, ok, err := s.times.last()
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, 0, err
 	}
 	h, err := s.open()
@@ -297,7 +298,7 @@ func (s *segment) walkFromIndex(h *handle, o batch.Offset, size int64, stop func
 	pos int64, ok bool, err error,
 ) {
 	e, found, err := s.offsets.floor(int64(o - s.base))
-	if err != nil && err != io.ErrUnexpectedEOF || err == nil && !found {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || err == nil && !found {
 		return 0, false, err
 	}
 	seen, lies := false, err != nil || e.val < 0 // an index shorter than it should be lies, too

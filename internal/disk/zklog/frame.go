@@ -2,6 +2,7 @@ package zklog
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/adler32"
 	"io"
 	"os"
@@ -88,7 +89,7 @@ func (w *window) fill(pos int64, n int) error {
 		w.buf = make([]byte, want)
 	}
 	got, err := w.f.ReadAt(w.buf[:want], pos)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	w.buf, w.base = w.buf[:got], pos

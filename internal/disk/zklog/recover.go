@@ -88,7 +88,7 @@ func (s *Store) replay(r Restorer, rec *Recovery, skipped bool) error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }()
 	var e Entry
 	for reader.Next(&e) {
 		if rec.Info == nil && !s.opts.TrustEmpty {

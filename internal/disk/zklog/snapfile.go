@@ -126,7 +126,7 @@ func looksWhole(fsys vfs.FS, f file) (bool, error) {
 		want, at = []byte(snappystream.Magic), 0
 	}
 	got := make([]byte, len(want))
-	if _, err := r.ReadAt(got, at); err != nil && err != io.EOF {
+	if _, err := r.ReadAt(got, at); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	return bytes.Equal(got, want), nil

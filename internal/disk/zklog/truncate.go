@@ -21,13 +21,13 @@ func (s *Store) TruncateTo(zxid jute.Zxid) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	var e Entry
 	if !r.Next(&e) {
 		return errors.Join(r.Err(), fmt.Errorf("truncate to %v: %w", zxid, ErrNotFound))
 	}
 	keep, at := r.cur, r.pos-frameSize(e.Data)
-	r.Close()
+	_ = r.Close()
 	if err := s.dropSnapshots(zxid); err != nil {
 		return err
 	}

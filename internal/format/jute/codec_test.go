@@ -142,7 +142,8 @@ func TestOldTxns(t *testing.T) {
 		{"closeSession", Txn{Header: head, Body: &CloseSessionTxn{Paths: []string{"/e"}}, Digest: &digest}, true},
 		{
 			"create of 3.3",
-			Txn{Header: TxnHeader{Type: OpCreate}, Body: &CreateTxn{Path: "/a", Old: true, ParentCVersion: -1}}, false,
+			Txn{Header: TxnHeader{Type: OpCreate}, Body: &CreateTxn{Path: "/a", Old: true, ParentCVersion: -1}},
+			false,
 		},
 	} {
 		b := c.txn.Append(nil)

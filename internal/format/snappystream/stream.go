@@ -110,7 +110,7 @@ func readGrowing(r io.Reader, dst []byte, n int) ([]byte, error) {
 }
 
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -35,8 +35,10 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{topics: map[string]bool{}, vague: map[string]bool{}, records: map[string]map[int64][]byte{},
-		seq: map[string]int32{}, last: map[string]int64{}}
+	return &ledger{
+		topics: map[string]bool{}, vague: map[string]bool{}, records: map[string]map[int64][]byte{},
+		seq: map[string]int32{}, last: map[string]int64{},
+	}
 }
 
 func (l *ledger) create(r *rig, topic string, n int32, configs ...string) error {
@@ -238,8 +240,10 @@ func crashAt(t *testing.T, n int) {
 }
 
 func (l *ledger) copy() *ledger {
-	c := ledger{topics: maps.Clone(l.topics), vague: maps.Clone(l.vague), pids: slices.Clone(l.pids),
-		seq: maps.Clone(l.seq), last: maps.Clone(l.last), records: map[string]map[int64][]byte{}}
+	c := ledger{
+		topics: maps.Clone(l.topics), vague: maps.Clone(l.vague), pids: slices.Clone(l.pids),
+		seq: maps.Clone(l.seq), last: maps.Clone(l.last), records: map[string]map[int64][]byte{},
+	}
 	for tp, m := range l.records {
 		c.records[tp] = maps.Clone(m)
 	}

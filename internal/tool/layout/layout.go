@@ -157,8 +157,10 @@ func parseField(words []string, of *Layout) (f field, err error) {
 }
 
 func parseKind(name string) (kind, error) {
-	kinds := []string{"bool", "int8", "int16", "uint16", "int32", "int64", "float64", "string", "bytes", "uuid",
-		"struct", "struct?"}
+	kinds := []string{
+		"bool", "int8", "int16", "uint16", "int32", "int64", "float64", "string", "bytes", "uuid",
+		"struct", "struct?",
+	}
 	for i, k := range kinds {
 		if k == name {
 			return kind(i), nil

@@ -29,8 +29,10 @@ func TestEveryLayout(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"A", "A x-1", "A 0-y", "A 0-1\n b what", "A 0-1\n   b int8",
-		"A 0-1\n b int8 x+"} {
+	for _, text := range []string{
+		"A", "A x-1", "A 0-y", "A 0-1\n b what", "A 0-1\n   b int8",
+		"A 0-1\n b int8 x+",
+	} {
 		if _, err := parse(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
@@ -45,8 +47,10 @@ func TestStrings(t *testing.T) {
 }
 
 func TestDouble(t *testing.T) {
-	for v, want := range map[float64]string{1: "1.0", 0.001: "0.001", 1e7: "1.0E7", 1.5e-5: "1.5E-5",
-		math.Inf(-1): "-Infinity", 123456.75: "123456.75", 0: "0.0"} {
+	for v, want := range map[float64]string{
+		1: "1.0", 0.001: "0.001", 1e7: "1.0E7", 1.5e-5: "1.5E-5",
+		math.Inf(-1): "-Infinity", 123456.75: "123456.75", 0: "0.0",
+	} {
 		if got := Double(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

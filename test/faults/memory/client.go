@@ -46,7 +46,7 @@ func (c *client) ask(addr string) error {
 	req := kmsg.NewPtrMetadataRequest()
 	req.Version = 12
 	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr("t")
+	topic.Topic = new("t")
 	req.Topics = append(req.Topics, topic)
 	if _, err := c.Write(c.frame(req)); err != nil {
 		return err

@@ -54,7 +54,11 @@ func run() (code int) {
 		o.dir = dir
 	}
 	for _, s := range []scenario{
-		{"flood", flood}, {"silent", silent}, {"half", half}, {"slow", slow}, {"slow-copied", slowCopied},
+		{"flood", flood},
+		{"silent", silent},
+		{"half", half},
+		{"slow", slow},
+		{"slow-copied", slowCopied},
 		{"bodies", bodies},
 	} {
 		if !strings.Contains(s.name, only) {

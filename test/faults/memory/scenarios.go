@@ -244,7 +244,7 @@ func bodies(o *options) error {
 		req.Version = 9
 		for i := range o.limit / 256 / 8 {
 			t := kmsg.NewMetadataRequestTopic()
-			t.Topic = kmsg.StringPtr(strconv.FormatInt(i+36*36*36, 36))
+			t.Topic = new(strconv.FormatInt(i+36*36*36, 36))
 			req.Topics = append(req.Topics, t)
 		}
 		frame := (&client{}).frame(req)
