@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,40 +23,56 @@ import (
 )
 
 func consumerSpec() *opt.Spec {
-	return &opt.Spec{About: "This tool helps to read data from Kafka topics and outputs it to standard output.",
+	return &opt.Spec{
+		About: "This tool helps to read data from Kafka topics and outputs it to standard output.",
 		Flags: []opt.Flag{
 			{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "The topic to read."},
 			{Name: "include", Arity: opt.Required, Arg: "regex", Help: "The topics to read, as a regular expression."},
-			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-				Help: "REQUIRED: the brokers to ask."},
+			{
+				Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask.",
+			},
 			{Name: "partition", Arity: opt.Required, Arg: "number", Help: "The partition to read, without a group."},
-			{Name: "offset", Arity: opt.Required, Arg: "offset",
-				Help: "Where to start in that partition: a number, earliest or latest (default latest)."},
+			{
+				Name: "offset", Arity: opt.Required, Arg: "offset",
+				Help: "Where to start in that partition: a number, earliest or latest (default latest).",
+			},
 			{Name: "from-beginning", Help: "Start with the oldest record unless the group has offsets."},
 			{Name: "max-messages", Arity: opt.Required, Arg: "number", Help: "End after so many records."},
 			{Name: "timeout-ms", Arity: opt.Required, Arg: "ms", Help: "End when no record came for so long."},
 			{Name: "group", Arity: opt.Required, Arg: "id", Help: "The consumer group (default: one of its own)."},
-			{Name: "isolation-level", Arity: opt.Required, Arg: "level",
-				Help: "read_committed or read_uncommitted (the default)."},
+			{
+				Name: "isolation-level", Arity: opt.Required, Arg: "level",
+				Help: "read_committed or read_uncommitted (the default).",
+			},
 			{Name: "skip-message-on-error", Help: "Go on after a record that cannot be printed."},
 			{Name: "enable-systest-events", Help: "Accepted; Apache's own tests use it."},
-			{Name: "key-deserializer", Arity: opt.Required, Arg: "class",
-				Help: "How keys are read; Apache's class names."},
+			{
+				Name: "key-deserializer", Arity: opt.Required, Arg: "class",
+				Help: "How keys are read; Apache's class names.",
+			},
 			{Name: "value-deserializer", Arity: opt.Required, Arg: "class", Help: "How values are read."},
-			{Name: "formatter", Arity: opt.Required, Arg: "class",
-				Help: "What prints records: Apache's class names for Default, Logging, NoOp, Offsets and GroupMetadata."},
-			{Name: "formatter-property", Arity: opt.Required, Arg: "name=value",
+			{
+				Name: "formatter", Arity: opt.Required, Arg: "class",
+				Help: "What prints records: Apache's class names for Default, Logging, NoOp, Offsets and GroupMetadata.",
+			},
+			{
+				Name: "formatter-property", Arity: opt.Required, Arg: "name=value",
 				Help: "print.timestamp, print.key, print.value, print.offset, print.partition, print.headers, " +
 					"print.epoch, " +
-					"print.delivery, key.separator, line.separator, headers.separator, null.literal and deserializers."},
+					"print.delivery, key.separator, line.separator, headers.separator, null.literal and deserializers.",
+			},
 			{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --formatter-property."},
 			{Name: "formatter-config", Arity: opt.Required, Arg: "file", Help: "Formatter properties in a file."},
 			{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the consumer."},
-			{Name: "consumer-property", Arity: opt.Required, Arg: "name=value",
-				Help: "The old name of --command-property."},
+			{
+				Name: "consumer-property", Arity: opt.Required, Arg: "name=value",
+				Help: "The old name of --command-property.",
+			},
 			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Consumer properties in a file."},
 			{Name: "consumer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
-		}}
+		},
+	}
 }
 
 func consoleConsumer(env *Env, args []string) int {
@@ -121,9 +139,11 @@ func (env *Env) consumeLines(o *opt.Options) (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("Failed to create new KafkaConsumer\n%w", err)
 	}
-	c := &consumption{Env: env, client: client, out: bufio.NewWriterSize(env.Out, 64<<10), formatter: f,
+	c := &consumption{
+		Env: env, client: client, out: bufio.NewWriterSize(env.Out, 64<<10), formatter: f,
 		lenient: o.Has("skip-message-on-error"), limit: limit, most: int(max(most, 1)),
-		timeout: time.Duration(timeout) * time.Millisecond}
+		timeout: time.Duration(timeout) * time.Millisecond,
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -174,9 +194,7 @@ func consumerProps(o *opt.Options) (p props, group string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	for k, v := range extra {
-		p[k] = v
-	}
+	maps.Copy(p, extra)
 	if group != "" {
 		if o.Has("partition") {
 			return nil, "", usagef("Options group and partition cannot be specified together.")
@@ -206,10 +224,8 @@ func consumerProps(o *opt.Options) (p props, group string, err error) {
 func groupOf(flags []string, property, file props) (string, error) {
 	var ids []string
 	add := func(id string) {
-		for _, have := range ids {
-			if have == id {
-				return
-			}
+		if slices.Contains(ids, id) {
+			return
 		}
 		ids = append(ids, id)
 	}

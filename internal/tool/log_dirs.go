@@ -16,15 +16,19 @@ import (
 )
 
 func logDirsSpec() *opt.Spec {
-	return &opt.Spec{About: "This tool helps to query log directory usage on the specified brokers.",
+	return &opt.Spec{
+		About: "This tool helps to query log directory usage on the specified brokers.",
 		Flags: []opt.Flag{
-			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-				Help: "REQUIRED: the brokers to ask."},
+			{
+				Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask.",
+			},
 			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 			{Name: "describe", Help: "REQUIRED: describe the log directories."},
 			{Name: "topic-list", Arity: opt.Required, Arg: "topic,...", Help: "The topics to tell of (default: all)."},
 			{Name: "broker-list", Arity: opt.Required, Arg: "id,...", Help: "The brokers to ask (default: all)."},
-		}}
+		},
+	}
 }
 
 // logDirs is kafka-log-dirs.
@@ -36,7 +40,8 @@ func logDirs(env *Env, args []string) int {
 // the
 // help text.
 func (env *Env) adminTool(args []string, spec *opt.Spec, required []string,
-	do func(context.Context, *kgo.Client, *opt.Options) error) int {
+	do func(context.Context, *kgo.Client, *opt.Options) error,
+) int {
 	o, err := spec.Parse(args)
 	if err == nil {
 		if code := env.preamble(spec, o, args); code >= 0 {
@@ -75,7 +80,7 @@ func (env *Env) adminTool(args []string, spec *opt.Spec, required []string,
 
 func (env *Env) describeLogDirs(ctx context.Context, client *kgo.Client, o *opt.Options) error {
 	var ids []int32
-	for _, word := range strings.Split(o.Or("broker-list", ""), ",") {
+	for word := range strings.SplitSeq(o.Or("broker-list", ""), ",") {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
 		}

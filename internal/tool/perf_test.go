@@ -194,14 +194,26 @@ func TestIdleSettings(t *testing.T) {
 		p    props
 		want string
 	}{
-		{consumerClient, props{"group.protocol": "consumer", "max.poll.records": "10", "check.crcs": "false",
-			"receive.buffer.bytes": "65536", "exclude.internal.topics": "false"},
-			"WARN These configurations do nothing here: exclude.internal.topics, group.protocol\n"},
-		{consumerClient, props{"group.protocol": "classic", "allow.auto.create.topics": "false",
-			"key.deserializer": "org.apache.kafka.common.serialization.StringDeserializer"}, ""},
-		{producerClient, props{"max.block.ms": "1", "max.request.size": "2", "retry.backoff.ms": "3",
-			"send.buffer.bytes": "4", "value.serializer": "a.b.AvroSerializer"},
-			"WARN These configurations do nothing here: value.serializer\n"},
+		{
+			consumerClient,
+			props{
+				"group.protocol": "consumer", "max.poll.records": "10", "check.crcs": "false",
+				"receive.buffer.bytes": "65536", "exclude.internal.topics": "false",
+			},
+			"WARN These configurations do nothing here: exclude.internal.topics, group.protocol\n",
+		},
+		{consumerClient, props{
+			"group.protocol": "classic", "allow.auto.create.topics": "false",
+			"key.deserializer": "org.apache.kafka.common.serialization.StringDeserializer",
+		}, ""},
+		{
+			producerClient,
+			props{
+				"max.block.ms": "1", "max.request.size": "2", "retry.backoff.ms": "3",
+				"send.buffer.bytes": "4", "value.serializer": "a.b.AvroSerializer",
+			},
+			"WARN These configurations do nothing here: value.serializer\n",
+		},
 		{adminClient, props{"linger.ms": "1"}, "WARN These configurations do nothing here: linger.ms\n"},
 	} {
 		errs.Reset()

@@ -18,48 +18,84 @@ import (
 )
 
 func producerSpec() *opt.Spec {
-	return &opt.Spec{About: "This tool helps to read data from standard input and publish it to Kafka.",
-		Flags: []opt.Flag{
+	return &opt.Spec{
+		About: "This tool helps to read data from standard input and publish it to Kafka.",
+		Flags: append([]opt.Flag{
 			{Name: "topic", Arity: opt.Required, Arg: "topic", Help: "REQUIRED: the topic to write to."},
-			{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-				Help: "REQUIRED: the brokers to ask."},
-			{Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
-				Help: "The old name of --bootstrap-server."},
+			{
+				Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+				Help: "REQUIRED: the brokers to ask.",
+			},
+			{
+				Name: "broker-list", Arity: opt.Required, Arg: "host:port,...",
+				Help: "The old name of --bootstrap-server.",
+			},
 			{Name: "sync", Help: "Wait for each record before the next one is read."},
-			{Name: "compression-codec", Arity: opt.Optional, Arg: "codec",
-				Help: "none, gzip, snappy, lz4 or zstd; gzip when the value is left out."},
-			{Name: "batch-size", Arity: opt.Required, Arg: "bytes",
-				Help: "Bytes gathered into one batch (default 16384)."},
-			{Name: "message-send-max-retries", Arity: opt.Required, Arg: "number",
-				Help: "How often a failed send is repeated (default 3)."},
+			{
+				Name: "compression-codec", Arity: opt.Optional, Arg: "codec",
+				Help: "none, gzip, snappy, lz4 or zstd; gzip when the value is left out.",
+			},
+			{
+				Name: "batch-size", Arity: opt.Required, Arg: "bytes",
+				Help: "Bytes gathered into one batch (default 16384).",
+			},
+			{
+				Name: "message-send-max-retries", Arity: opt.Required, Arg: "number",
+				Help: "How often a failed send is repeated (default 3).",
+			},
 			{Name: "retry-backoff-ms", Arity: opt.Required, Arg: "ms", Help: "Pause before a retry (default 100)."},
-			{Name: "timeout", Arity: opt.Required, Arg: "ms",
-				Help: "How long records wait for others to share a batch (default 1000)."},
-			{Name: "request-required-acks", Arity: opt.Required, Arg: "acks",
-				Help: "0, 1, -1 or all: who must have a record before it counts as sent (default -1)."},
-			{Name: "request-timeout-ms", Arity: opt.Required, Arg: "ms",
-				Help: "How long a request may take (default 1500)."},
-			{Name: "metadata-expiry-ms", Arity: opt.Required, Arg: "ms",
-				Help: "Age of metadata to ask again (default 300000)."},
+			{
+				Name: "timeout", Arity: opt.Required, Arg: "ms",
+				Help: "How long records wait for others to share a batch (default 1000).",
+			},
+			{
+				Name: "request-required-acks", Arity: opt.Required, Arg: "acks",
+				Help: "0, 1, -1 or all: who must have a record before it counts as sent (default -1).",
+			},
+			{
+				Name: "request-timeout-ms", Arity: opt.Required, Arg: "ms",
+				Help: "How long a request may take (default 1500).",
+			},
+			{
+				Name: "metadata-expiry-ms", Arity: opt.Required, Arg: "ms",
+				Help: "Age of metadata to ask again (default 300000).",
+			},
 			{Name: "max-block-ms", Arity: opt.Required, Arg: "ms", Help: "How long a send may block (default 60000)."},
-			{Name: "max-memory-bytes", Arity: opt.Required, Arg: "bytes",
-				Help: "Memory for unsent records (default 33554432)."},
+			{
+				Name: "max-memory-bytes", Arity: opt.Required, Arg: "bytes",
+				Help: "Memory for unsent records (default 33554432).",
+			},
 			{Name: "max-partition-memory-bytes", Arity: opt.Required, Arg: "bytes", Help: "The same as --batch-size."},
-			{Name: "line-reader", Arity: opt.Required, Arg: "class",
-				Help: "Only Apache's LineMessageReader is built in."},
-			{Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes",
-				Help: "The socket's send buffer (default 102400)."},
-			{Name: "reader-property", Arity: opt.Required, Arg: "name=value",
-				Help: "How lines become records: parse.key, key.separator, parse.headers, headers.delimiter, " +
-					"headers.separator, headers.key.separator, null.marker, ignore.error."},
-			{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --reader-property."},
-			{Name: "reader-config", Arity: opt.Required, Arg: "file", Help: "Reader properties in a file."},
-			{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the producer."},
-			{Name: "producer-property", Arity: opt.Required, Arg: "name=value",
-				Help: "The old name of --command-property."},
-			{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Producer properties in a file."},
-			{Name: "producer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
-		}}
+		}, producerReaderFlags()...),
+	}
+}
+
+// producerReaderFlags tell how lines become records.
+func producerReaderFlags() []opt.Flag {
+	return []opt.Flag{
+		{
+			Name: "line-reader", Arity: opt.Required, Arg: "class",
+			Help: "Only Apache's LineMessageReader is built in.",
+		},
+		{
+			Name: "socket-buffer-size", Arity: opt.Required, Arg: "bytes",
+			Help: "The socket's send buffer (default 102400).",
+		},
+		{
+			Name: "reader-property", Arity: opt.Required, Arg: "name=value",
+			Help: "How lines become records: parse.key, key.separator, parse.headers, headers.delimiter, " +
+				"headers.separator, headers.key.separator, null.marker, ignore.error.",
+		},
+		{Name: "property", Arity: opt.Required, Arg: "name=value", Help: "The old name of --reader-property."},
+		{Name: "reader-config", Arity: opt.Required, Arg: "file", Help: "Reader properties in a file."},
+		{Name: "command-property", Arity: opt.Required, Arg: "name=value", Help: "A property of the producer."},
+		{
+			Name: "producer-property", Arity: opt.Required, Arg: "name=value",
+			Help: "The old name of --command-property.",
+		},
+		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Producer properties in a file."},
+		{Name: "producer.config", Arity: opt.Required, Arg: "file", Help: "The old name of --command-config."},
+	}
 }
 
 func consoleProducer(env *Env, args []string) int {
@@ -210,10 +246,12 @@ func readerOf(o *opt.Options, in io.Reader) (*lineReader, error) {
 		return nil, err
 	}
 	yes := func(key string) bool { return strings.EqualFold(strings.TrimSpace(p[key]), "true") }
-	r := &lineReader{in: bufio.NewReaderSize(in, 64<<10), topic: topic,
+	r := &lineReader{
+		in: bufio.NewReaderSize(in, 64<<10), topic: topic,
 		parseKey: yes("parse.key"), parseHeaders: yes("parse.headers"), lenient: yes("ignore.error"),
 		keySep: p.get("key.separator", "\t"), headersDelim: p.get("headers.delimiter", "\t"),
-		headersSep: p.get("headers.separator", ","), headerKeySep: p.get("headers.key.separator", ":")}
+		headersSep: p.get("headers.separator", ","), headerKeySep: p.get("headers.key.separator", ":"),
+	}
 	r.null, r.hasNull = p["null.marker"]
 	if r.headersDelim == r.headersSep {
 		return nil, errors.New("headers.delimiter and headers.separator may not be equal")
@@ -285,7 +323,7 @@ func (r *lineReader) cut(b []byte, sep, what string) (head, after []byte, ok boo
 
 func (r *lineReader) headers(text []byte) ([]kgo.RecordHeader, error) {
 	var all []kgo.RecordHeader
-	for _, pair := range strings.Split(string(text), r.headersSep) {
+	for pair := range strings.SplitSeq(string(text), r.headersSep) {
 		key, value, ok := strings.Cut(pair, r.headerKeySep)
 		if !ok {
 			if r.lenient {

@@ -73,7 +73,7 @@ func zkTxnLog(env *Env, args []string) int {
 func (t *txnLogTool) run() error {
 	if _, err := os.Stat(t.file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("File doesn't exist or not readable: %s", t.file) //nolint:staticcheck // Apache's words
+			return fmt.Errorf("File doesn't exist or not readable: %s", t.file)
 		}
 		return err
 	}
@@ -83,7 +83,7 @@ func (t *txnLogTool) run() error {
 		return t.cut()
 	case t.recover:
 		if _, err := os.Stat(fixed); err == nil {
-			return fmt.Errorf("Recovery file %s already exists or not writable", fixed) //nolint:staticcheck // so
+			return fmt.Errorf("Recovery file %s already exists or not writable", fixed)
 		}
 	}
 	fmt.Fprintln(t.env.Out, "ZooKeeper Transactional Log File with dbid 0 txnlog format version 2")

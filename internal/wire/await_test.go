@@ -85,8 +85,10 @@ func (h *hub) poke(seed uint64) {
 
 func startHub(t testing.TB) (*hub, *Server) {
 	h := &hub{t: t, stop: make(chan struct{})}
-	s, err := Listen(Config{Listeners: []Listener{{Name: "L", Host: "127.0.0.1"}}, SendBuffer: 4 << 10,
-		Log: slog.New(slog.DiscardHandler)})
+	s, err := Listen(Config{
+		Listeners: []Listener{{Name: "L", Host: "127.0.0.1"}}, SendBuffer: 4 << 10,
+		Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,7 @@ func Scan(path string, visit func(Record) error) error {
 	}
 	defer w.f.Close()
 	if err := w.header(); err != nil {
-		var d *damage
-		if errors.As(err, &d) {
+		if d, ok := errors.AsType[*damage](err); ok {
 			return corrupt(path, d.at, "%s", d.reason)
 		}
 		return err

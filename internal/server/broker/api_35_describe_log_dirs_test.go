@@ -45,8 +45,10 @@ func logDirsOf(t *testing.T, f *fixture, cl *kgo.Client, topics ...string) map[s
 }
 
 func TestDescribeLogDirs(t *testing.T) {
-	f := &fixture{t: t, logs: new(logBuffer), ctl: &fakeController{next: 4000}, dirs: []string{t.TempDir(),
-		t.TempDir()}}
+	f := &fixture{t: t, logs: new(logBuffer), ctl: &fakeController{next: 4000}, dirs: []string{
+		t.TempDir(),
+		t.TempDir(),
+	}}
 	f.run()
 	t.Cleanup(f.stop)
 	for _, name := range []string{"a", "b"} {

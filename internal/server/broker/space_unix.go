@@ -10,5 +10,5 @@ func diskSpace(path string) (total, usable int64) {
 	if err := syscall.Statfs(path, &s); err != nil {
 		return -1, -1
 	}
-	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize)
+	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // not an int64 everywhere
 }

@@ -20,7 +20,7 @@ type client struct {
 }
 
 func dial(addr string) (*client, error) {
-	c, err := net.DialTimeout("tcp", addr, 10*time.Second) //nolint:noctx // bounded
+	c, err := net.DialTimeout("tcp", addr, 10*time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func start(o *options, partitions int32, topic map[string]string, keys ...string
 	}, keys...) {
 		args = append(args, "--override", k)
 	}
-	n.cmd = exec.Command(o.kalda, args...) //nolint:noctx // ends by a signal, after which it says why
+	n.cmd = exec.Command(o.kalda, args...)
 	n.cmd.Stdout, n.cmd.Stderr = &n.log, &n.log
 	if err := n.cmd.Start(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func start(o *options, partitions int32, topic map[string]string, keys ...string
 
 func (n *node) create(partitions int32, topic map[string]string) error {
 	for range 200 {
-		c, err := net.Dial("tcp", n.addr) //nolint:noctx // loopback
+		c, err := net.Dial("tcp", n.addr)
 		if err == nil {
 			c.Close()
 			break
