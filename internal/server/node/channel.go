@@ -19,6 +19,7 @@ import (
 type channel struct {
 	self    meta.NodeID
 	ctl     *controller.Controller // nil without the controller role
+	raft    raft                   // answers DescribeQuorum while this node leads
 	leader  func() (quorum.NodeID, int32)
 	remote  *remote
 	timeout time.Duration // request.timeout.ms: how long a client's request looks for a controller
@@ -53,6 +54,10 @@ func (c *channel) call(ctx context.Context, req kmsg.Request) (kmsg.Response, er
 func (c *channel) Forward(req kmsg.Request, from broker.Origin, reply func(kmsg.Response)) {
 	if !c.leading() {
 		c.abroad(req, from, reply)
+		return
+	}
+	if req.Key() == int16(kmsg.DescribeQuorum) {
+		c.raft.Handle(quorum.RaftRequest{Request: req, Listener: from.Listener, Reply: reply})
 		return
 	}
 	origin := controller.Origin{

@@ -174,7 +174,7 @@ func (n *Node) build() error {
 	if n.ctl != nil {
 		n.ctl.Attach(n.quorum)
 	}
-	n.channel.leader = n.quorum.Leader
+	n.channel.leader, n.channel.raft = n.quorum.Leader, n.quorum
 	n.channel.remote = &remote{
 		leader: n.controllerAddress, client: "kalda-" + strconv.Itoa(int(n.cfg.NodeID)),
 		log: n.logs.Named("channel"),
