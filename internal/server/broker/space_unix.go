@@ -10,5 +10,6 @@ func diskSpace(path string) (total, usable int64) {
 	if err := syscall.Statfs(path, &s); err != nil {
 		return -1, -1
 	}
-	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // not an int64 everywhere
+	block := int64(s.Bsize) //nolint:unconvert // not an int64 everywhere
+	return int64(s.Blocks) * block, int64(s.Bavail) * block
 }
