@@ -19,25 +19,42 @@ import (
 func clusterTool(env *Env, args []string) int {
 	flags := func(more ...opt.Flag) []opt.Flag {
 		return append([]opt.Flag{
-			{Name: "bootstrap-server", Short: "b", Arity: opt.Required, Arg: "host:port,...",
-				Help: "The brokers to ask."},
-			{Name: "bootstrap-controller", Short: "C", Arity: opt.Required, Arg: "host:port,...",
-				Help: "The controllers to ask, instead of brokers."},
+			{
+				Name: "bootstrap-server", Short: "b", Arity: opt.Required, Arg: "host:port,...",
+				Help: "The brokers to ask.",
+			},
+			{
+				Name: "bootstrap-controller", Short: "C", Arity: opt.Required, Arg: "host:port,...",
+				Help: "The controllers to ask, instead of brokers.",
+			},
 			{Name: "config", Short: "c", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 		}, more...)
 	}
 	id := opt.Flag{Name: "id", Short: "i", Arity: opt.Required, Arg: "id", Help: "The node."}
 	return env.commands(args, &opt.Spec{About: "The Kafka cluster tool."}, []command{
-		{"cluster-id", &opt.Spec{About: "Get information about the ID of a cluster.", Flags: flags()}, nil,
-			func(o *opt.Options) int { return env.onCluster(o, "config", env.clusterID) }},
-		{"unregister", &opt.Spec{About: "Unregister a broker.", Flags: flags(id)}, []string{"id"},
-			func(o *opt.Options) int { return env.onCluster(o, "config", env.unregister) }},
-		{"list-endpoints", &opt.Spec{About: "List endpoints", Flags: flags(opt.Flag{Name: "include-fenced-brokers",
-			Help: "Brokers that are fenced too."})}, nil,
-			func(o *opt.Options) int { return env.onCluster(o, "config", env.listEndpoints) }},
-		{"api-versions", &opt.Spec{About: "Get information about the api versions of the brokers or controllers.",
-			Flags: flags()}, nil,
-			func(o *opt.Options) int { return env.onCluster(o, "config", env.apiVersions) }},
+		{
+			"cluster-id", &opt.Spec{About: "Get information about the ID of a cluster.", Flags: flags()}, nil,
+			func(o *opt.Options) int { return env.onCluster(o, "config", env.clusterID) },
+		},
+		{
+			"unregister", &opt.Spec{About: "Unregister a broker.", Flags: flags(id)},
+			[]string{"id"},
+			func(o *opt.Options) int { return env.onCluster(o, "config", env.unregister) },
+		},
+		{
+			"list-endpoints", &opt.Spec{About: "List endpoints", Flags: flags(opt.Flag{
+				Name: "include-fenced-brokers",
+				Help: "Brokers that are fenced too.",
+			})}, nil,
+			func(o *opt.Options) int { return env.onCluster(o, "config", env.listEndpoints) },
+		},
+		{
+			"api-versions", &opt.Spec{
+				About: "Get information about the api versions of the brokers or controllers.",
+				Flags: flags(),
+			}, nil,
+			func(o *opt.Options) int { return env.onCluster(o, "config", env.apiVersions) },
+		},
 	})
 }
 
@@ -60,7 +77,8 @@ func (c *cluster) node(ctx context.Context) (kmsg.Requestor, error) {
 
 // onCluster runs a sub-command over --bootstrap-server or --bootstrap-controller.
 func (env *Env) onCluster(o *opt.Options, config string,
-	do func(context.Context, *cluster, *opt.Options) error) int {
+	do func(context.Context, *cluster, *opt.Options) error,
+) int {
 	const both = "--bootstrap-server/-b --bootstrap-controller/-C"
 	switch o.Count("bootstrap-server", "bootstrap-controller") {
 	case 0:
@@ -89,8 +107,7 @@ func (env *Env) onCluster(o *opt.Options, config string,
 	if err == nil {
 		return 0
 	}
-	var mistake *usageError
-	if errors.As(err, &mistake) {
+	if _, ok := errors.AsType[*usageError](err); ok {
 		return env.complain(err.Error())
 	}
 	if !errors.Is(err, errHandled) {
@@ -113,7 +130,8 @@ func (c *cluster) describe(ctx context.Context, fenced bool) (*kmsg.DescribeClus
 		return nil, err
 	}
 	slices.SortFunc(resp.Brokers, func(a,
-		b kmsg.DescribeClusterResponseBroker) int {
+		b kmsg.DescribeClusterResponseBroker,
+	) int {
 		return int(a.NodeID - b.NodeID)
 	})
 	return resp, answer(resp.ErrorCode, resp.ErrorMessage)
@@ -191,8 +209,10 @@ func (env *Env) listEndpoints(ctx context.Context, c *cluster, o *opt.Options) e
 // brokerAPIVersions is kafka-broker-api-versions.
 func brokerAPIVersions(env *Env, args []string) int {
 	spec := &opt.Spec{About: "This tool helps to retrieve broker version information.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 	}}
 	return env.adminTool(args, spec, []string{"bootstrap-server"},

@@ -23,14 +23,18 @@ func TestUsable(t *testing.T) {
 		}
 	}
 	got := strings.Join(usable([]kmsg.ApiVersionsResponseApiKey{
-		{ApiKey: 0, MinVersion: 0, MaxVersion: 9}, {ApiKey: 1, MinVersion: 20, MaxVersion: 21},
-		{ApiKey: 2, MinVersion: 0, MaxVersion: 0}, {ApiKey: 52, MinVersion: 2, MaxVersion: 2},
+		{ApiKey: 0, MinVersion: 0, MaxVersion: 9},
+		{ApiKey: 1, MinVersion: 20, MaxVersion: 21},
+		{ApiKey: 2, MinVersion: 0, MaxVersion: 0},
+		{ApiKey: 52, MinVersion: 2, MaxVersion: 2},
 		{ApiKey: 999, MinVersion: 1, MaxVersion: 2},
 	}), "\n")
-	for _, want := range []string{"Produce(0): 0 to 9 [usable: 9]\n", "Fetch(1): 20 to 21 [unusable: node " +
-		"too new]\n",
+	for _, want := range []string{
+		"Produce(0): 0 to 9 [usable: 9]\n", "Fetch(1): 20 to 21 [unusable: node " +
+			"too new]\n",
 		"ListOffsets(2): 0 [unusable: node too old]\n", "Metadata(3): UNSUPPORTED\n", "Vote(52): 2 [usable: 2]\n",
-		"\nUNKNOWN(999): 1 to 2"} {
+		"\nUNKNOWN(999): 1 to 2",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -51,8 +55,10 @@ func TestPrintGroups(t *testing.T) {
 }
 
 func replicaAt(id int32, end, caughtUp int64, dir byte) quorumReplica {
-	return quorumReplica{ReplicaID: id, ReplicaDirectoryID: meta.UUID{15: dir}, LogEndOffset: end,
-		LastFetchTimestamp: caughtUp, LastCaughtUpTimestamp: caughtUp}
+	return quorumReplica{
+		ReplicaID: id, ReplicaDirectoryID: meta.UUID{15: dir}, LogEndOffset: end,
+		LastFetchTimestamp: caughtUp, LastCaughtUpTimestamp: caughtUp,
+	}
 }
 
 func TestPrintQuorum(t *testing.T) {
@@ -61,7 +67,8 @@ func TestPrintQuorum(t *testing.T) {
 	q.CurrentVoters = []quorumReplica{replicaAt(1, 90, 500, 0), replicaAt(2, 100, 900, 0)}
 	q.Observers = []quorumReplica{replicaAt(3, 80, -1, 1)}
 	q.nodes = []kmsg.DescribeQuorumResponseNode{{NodeID: 1, Listeners: []kmsg.DescribeQuorumResponseNodeListener{
-		{Name: "CONTROLLER", Host: "h", Port: 9093}}}}
+		{Name: "CONTROLLER", Host: "h", Port: 9093},
+	}}}
 	var out bytes.Buffer
 	env := &Env{Out: &out}
 	env.printQuorum(q, "c")

@@ -17,8 +17,10 @@ import (
 func adminFlags() []opt.Flag {
 	return []opt.Flag{
 		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...", Help: "The brokers to ask."},
-		{Name: "bootstrap-controller", Arity: opt.Required, Arg: "host:port,...",
-			Help: "The controllers to ask, instead of brokers."},
+		{
+			Name: "bootstrap-controller", Arity: opt.Required, Arg: "host:port,...",
+			Help: "The controllers to ask, instead of brokers.",
+		},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 	}
 }
@@ -27,16 +29,28 @@ func adminFlags() []opt.Flag {
 func featuresTool(env *Env, args []string) int {
 	global := &opt.Spec{About: "This tool manages feature flags in Kafka.", Flags: adminFlags()}
 	return env.commands(args, global, []command{
-		{"describe", &opt.Spec{About: "Describes the current active feature flags.", Flags: []opt.Flag{
-			{Name: "node-id", Arity: opt.Required, Arg: "id", Help: "The node to ask."}}}, nil,
-			func(o *opt.Options) int { return env.onCluster(o, "command-config", env.describeFeatures) }},
-		{"version-mapping", &opt.Spec{About: "Look up the corresponding features for a given metadata version.",
-			Flags: []opt.Flag{{Name: "release-version", Arity: opt.Required, Arg: "version", Help: "The release."}}},
+		{
+			"describe", &opt.Spec{About: "Describes the current active feature flags.", Flags: []opt.Flag{
+				{Name: "node-id", Arity: opt.Required, Arg: "id", Help: "The node to ask."},
+			}}, nil,
+			func(o *opt.Options) int { return env.onCluster(o, "command-config", env.describeFeatures) },
+		},
+		{
+			"version-mapping", &opt.Spec{
+				About: "Look up the corresponding features for a given metadata version.",
+				Flags: []opt.Flag{{Name: "release-version", Arity: opt.Required, Arg: "version", Help: "The release."}},
+			},
 			nil,
-			env.versionMapping},
-		{"feature-dependencies", &opt.Spec{About: "Look up dependencies for a given feature version.",
-			Flags: []opt.Flag{{Name: "feature", Arity: opt.Required, Arg: "name=level", Help: "Repeatable."}}},
-			[]string{"feature"}, env.featureDependencies},
+			env.versionMapping,
+		},
+		{
+			"feature-dependencies", &opt.Spec{
+				About: "Look up dependencies for a given feature version.",
+				Flags: []opt.Flag{{Name: "feature", Arity: opt.Required, Arg: "name=level", Help: "Repeatable."}},
+			},
+			[]string{"feature"},
+			env.featureDependencies,
+		},
 	})
 }
 

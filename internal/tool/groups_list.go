@@ -16,8 +16,10 @@ import (
 // listAllGroups is kafka-groups.
 func listAllGroups(env *Env, args []string) int {
 	spec := &opt.Spec{About: "This tool helps to list groups of all types.", Flags: []opt.Flag{
-		{Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
-			Help: "REQUIRED: the brokers to ask."},
+		{
+			Name: "bootstrap-server", Arity: opt.Required, Arg: "host:port,...",
+			Help: "REQUIRED: the brokers to ask.",
+		},
 		{Name: "command-config", Arity: opt.Required, Arg: "file", Help: "Properties for the admin client."},
 		{Name: "list", Help: "List the groups."},
 		{Name: "group-type", Arity: opt.Required, Arg: "type", Help: "Only classic, consumer, share or streams " +
@@ -31,10 +33,20 @@ func listAllGroups(env *Env, args []string) int {
 		if !o.Has("list") {
 			return usagef("Command must include exactly one action: --list.")
 		}
-		for _, pair := range [][2]string{{"consumer", "group-type"}, {"consumer", "protocol"}, {"consumer",
-			"share"},
-			{"consumer", "streams"}, {"share", "group-type"}, {"share", "protocol"}, {"share", "streams"},
-			{"streams", "group-type"}, {"streams", "protocol"}} {
+		for _, pair := range [][2]string{
+			{"consumer", "group-type"},
+			{"consumer", "protocol"},
+			{
+				"consumer",
+				"share",
+			},
+			{"consumer", "streams"},
+			{"share", "group-type"},
+			{"share", "protocol"},
+			{"share", "streams"},
+			{"streams", "group-type"},
+			{"streams", "protocol"},
+		} {
 			if err := o.Exclude(pair[0], pair[1]); err != nil {
 				return asUsage(err)
 			}

@@ -19,11 +19,14 @@ import (
 func metadataQuorum(env *Env, args []string) int {
 	global := &opt.Spec{About: "This tool describes kraft metadata quorum status.", Flags: adminFlags()}
 	return env.commands(args, global, []command{
-		{"describe", &opt.Spec{About: "Describe the metadata quorum info", Flags: []opt.Flag{
-			{Name: "status", Help: "A short summary of the quorum."},
-			{Name: "replication", Help: "How far each member is."},
-			{Name: "human-readable", Help: "Show how long ago, instead of timestamps."}}}, nil,
-			func(o *opt.Options) int { return env.onCluster(o, "command-config", env.describeQuorum) }},
+		{
+			"describe", &opt.Spec{About: "Describe the metadata quorum info", Flags: []opt.Flag{
+				{Name: "status", Help: "A short summary of the quorum."},
+				{Name: "replication", Help: "How far each member is."},
+				{Name: "human-readable", Help: "Show how long ago, instead of timestamps."},
+			}}, nil,
+			func(o *opt.Options) int { return env.onCluster(o, "command-config", env.describeQuorum) },
+		},
 	})
 }
 
@@ -84,8 +87,10 @@ func (q *quorumView) leader() quorumReplica {
 			return v
 		}
 	}
-	return quorumReplica{ReplicaID: q.LeaderID, LogEndOffset: q.HighWatermark, LastFetchTimestamp: -1,
-		LastCaughtUpTimestamp: -1}
+	return quorumReplica{
+		ReplicaID: q.LeaderID, LogEndOffset: q.HighWatermark, LastFetchTimestamp: -1,
+		LastCaughtUpTimestamp: -1,
+	}
 }
 
 func (env *Env) printQuorum(q *quorumView, clusterID string) {
@@ -108,9 +113,13 @@ func (env *Env) printQuorum(q *quorumView, clusterID string) {
 		name  string
 		value any
 	}{
-		{"ClusterId", clusterID}, {"LeaderId", q.LeaderID}, {"LeaderEpoch", q.LeaderEpoch},
-		{"HighWatermark", q.HighWatermark}, {"MaxFollowerLag", leader.LogEndOffset - slowest.LogEndOffset},
-		{"MaxFollowerLagTimeMs", lag}, {"CurrentVoters", q.members(q.CurrentVoters)},
+		{"ClusterId", clusterID},
+		{"LeaderId", q.LeaderID},
+		{"LeaderEpoch", q.LeaderEpoch},
+		{"HighWatermark", q.HighWatermark},
+		{"MaxFollowerLag", leader.LogEndOffset - slowest.LogEndOffset},
+		{"MaxFollowerLagTimeMs", lag},
+		{"CurrentVoters", q.members(q.CurrentVoters)},
 		{"CurrentObservers", q.members(q.Observers)},
 	} {
 		fmt.Fprintf(env.Out, "%-24s%v\n", line.name+":", line.value)
@@ -121,9 +130,10 @@ func (env *Env) printQuorum(q *quorumView, clusterID string) {
 func (q *quorumView) members(list []quorumReplica) string {
 	all := make([]string, len(list))
 	for i, r := range list {
-		text := fmt.Sprintf(`{"id": %d`, r.ReplicaID)
+		var text strings.Builder
+		text.WriteString(fmt.Sprintf(`{"id": %d`, r.ReplicaID))
 		if id := meta.UUID(r.ReplicaDirectoryID); id != (meta.UUID{}) {
-			text += fmt.Sprintf(`, "directoryId": "%s"`, id)
+			text.WriteString(fmt.Sprintf(`, "directoryId": "%s"`, id))
 		}
 		for _, n := range q.nodes {
 			if n.NodeID != r.ReplicaID || len(n.Listeners) == 0 {
@@ -133,9 +143,9 @@ func (q *quorumView) members(list []quorumReplica) string {
 			for _, l := range n.Listeners {
 				at = append(at, fmt.Sprintf(`"%s://%s"`, l.Name, net.JoinHostPort(l.Host, strconv.Itoa(int(l.Port)))))
 			}
-			text += `, "endpoints": [` + strings.Join(at, ", ") + "]"
+			text.WriteString(`, "endpoints": [` + strings.Join(at, ", ") + "]")
 		}
-		all[i] = text + "}"
+		all[i] = text.String() + "}"
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
@@ -149,13 +159,17 @@ func (env *Env) printReplication(q *quorumView, readable bool) {
 		}
 		return fmt.Sprintf("%d ms ago", max(now-ms, 0))
 	}
-	rows := [][]string{{"NodeId", "DirectoryId", "LogEndOffset", "Lag", "LastFetchTimestamp",
+	rows := [][]string{{
+		"NodeId", "DirectoryId", "LogEndOffset", "Lag", "LastFetchTimestamp",
 		"LastCaughtUpTimestamp",
-		"Status"}}
+		"Status",
+	}}
 	add := func(r quorumReplica, status string) {
-		rows = append(rows, []string{strconv.Itoa(int(r.ReplicaID)), meta.UUID(r.ReplicaDirectoryID).String(),
+		rows = append(rows, []string{
+			strconv.Itoa(int(r.ReplicaID)), meta.UUID(r.ReplicaDirectoryID).String(),
 			strconv.FormatInt(r.LogEndOffset, 10), strconv.FormatInt(leader.LogEndOffset-r.LogEndOffset, 10),
-			when(r.LastFetchTimestamp), when(r.LastCaughtUpTimestamp), status})
+			when(r.LastFetchTimestamp), when(r.LastCaughtUpTimestamp), status,
+		})
 	}
 	add(leader, "Leader")
 	for _, v := range q.CurrentVoters {

@@ -154,6 +154,7 @@ func (c *Conn) fill() error {
 		return err
 	}
 	c.w += n
+	c.partly.Store(false) // until it waits again: a handler that takes long is no half request
 	c.now = time.Now()
 	c.last.Store(c.now.UnixMilli())
 	c.srv.cfg.Metrics.RequestBytes.Add(int64(n))

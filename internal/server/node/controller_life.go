@@ -9,7 +9,7 @@ import (
 	"github.com/kalda/kalda/internal/core/meta"
 )
 
-// How often a controller looks whether the metadata knows it, and how soon it tries again when telling failed.
+// How often a controller looks whether the metadata knows it, and how soon it tells again.
 const (
 	registrationCheck = 10 * time.Second
 	registrationRetry = 100 * time.Millisecond
