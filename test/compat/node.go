@@ -117,7 +117,7 @@ func (n *node) start() error {
 		n.err = n.cmd.Wait()
 		close(n.done)
 	}()
-	for end := time.Now().Add(90 * time.Second); ; {
+	for end := time.Now().Add(4 * time.Minute); ; {
 		c, err := net.DialTimeout("tcp", n.address(), time.Second)
 		if err == nil {
 			return c.Close()
@@ -155,6 +155,16 @@ func (n *node) stop(signal syscall.Signal) error {
 		return fmt.Errorf("exit after SIGTERM: %w", n.err)
 	}
 	return nil
+}
+
+// ended tells whether the process is gone.
+func (n *node) ended() bool {
+	select {
+	case <-n.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // lastLog is the end of what it wrote.

@@ -12,7 +12,10 @@ import org.apache.kafka.common.errors.*;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.*;
 
-/** Apache's Java clients against a broker: admin, producer, consumer and classic groups. Argument: host:port. */
+/**
+ * Apache's Java clients against a broker: admin, producer, consumer and classic groups. Argument: host:port.
+ * What was changed a moment ago is waited for: Apache's broker may answer from the metadata of a moment before.
+ */
 public final class Clients {
     private static final String RUN = Long.toHexString(System.nanoTime());
     private static final String TOPIC = "java-" + RUN;
@@ -134,17 +137,41 @@ public final class Clients {
         admin.incrementalAlterConfigs(Map.of(r, List.of(
             new AlterConfigOp(new ConfigEntry("retention.ms", "3600000"), AlterConfigOp.OpType.SET),
             new AlterConfigOp(new ConfigEntry("cleanup.policy", "compact"), AlterConfigOp.OpType.APPEND)))).all().get();
+        until(() -> "3600000".equals(config(r, "retention.ms")), "the new value", Clients::pause);
         Config c = admin.describeConfigs(List.of(r)).all().get().get(r);
-        that("3600000".equals(c.get("retention.ms").value()), c.get("retention.ms"));
         that(c.get("retention.ms").source() == ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG, c.get("retention.ms"));
         that("delete,compact".equals(c.get("cleanup.policy").value()), c.get("cleanup.policy"));
         that(c.get("compression.type").source() == ConfigEntry.ConfigSource.DEFAULT_CONFIG, c.get("compression.type"));
         that("1048576".equals(c.get("segment.bytes").value()), c.get("segment.bytes"));
         admin.incrementalAlterConfigs(Map.of(r, List.of(
             new AlterConfigOp(new ConfigEntry("cleanup.policy", ""), AlterConfigOp.OpType.DELETE)))).all().get();
-        that("delete".equals(admin.describeConfigs(List.of(r)).all().get().get(r).get("cleanup.policy").value()), "cleanup.policy");
+        until(() -> "delete".equals(config(r, "cleanup.policy")), "the default again", Clients::pause);
         ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, nodeId());
         that(admin.describeConfigs(List.of(broker)).all().get().get(broker).get("log.retention.hours") != null, "broker configs");
+    }
+
+    private static String config(ConfigResource r, String name) {
+        try {
+            return admin.describeConfigs(List.of(r)).all().get().get(r).get(name).value();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static boolean listed(String topic) {
+        try {
+            return admin.listTopics().names().get().contains(topic);
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static int partitionsOf(String topic) {
+        try {
+            return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().size();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static String nodeId() throws Exception {
@@ -419,7 +446,7 @@ public final class Clients {
     private static void grow() throws Exception {
         admin.createPartitions(Map.of(TOPIC, NewPartitions.increaseTo(PARTITIONS + 2))).all().get();
         fails(InvalidPartitionsException.class, admin.createPartitions(Map.of(TOPIC, NewPartitions.increaseTo(1))).all());
-        that(admin.describeTopics(List.of(TOPIC)).allTopicNames().get().get(TOPIC).partitions().size() == PARTITIONS + 2, "partitions");
+        until(() -> partitionsOf(TOPIC) == PARTITIONS + 2, "the new partitions", Clients::pause);
         try (KafkaProducer<byte[], byte[]> k = new KafkaProducer<>(producer("none"))) {
             that(send(k, PARTITIONS + 1, "new").offset() == 0, "first offset of the new partition");
         }
@@ -427,7 +454,7 @@ public final class Clients {
 
     private static void deleteTopic() throws Exception {
         admin.deleteTopics(List.of(TOPIC)).all().get();
-        that(!admin.listTopics().names().get().contains(TOPIC), "still listed");
+        until(() -> !listed(TOPIC), "the topic gone", Clients::pause);
         fails(UnknownTopicOrPartitionException.class, admin.deleteTopics(List.of(TOPIC)).all());
     }
 }

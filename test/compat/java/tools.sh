@@ -38,12 +38,13 @@ describe() {
 }
 grow() {
   topics --alter --topic "$topic" --partitions 4
-  holds "$(topics --describe --topic "$topic")" 'PartitionCount: 4'
+  until_holds 20 'PartitionCount: 4' topics --describe --topic "$topic"
 }
 configs() {
   local c=(tool kafka-configs --bootstrap-server "$BOOTSTRAP" --entity-type topics --entity-name "$topic")
   "${c[@]}" --alter --add-config max.message.bytes=2000000,cleanup.policy=compact
-  holds "$("${c[@]}" --describe)" 'max.message.bytes=2000000' 'cleanup.policy=compact'
+  until_holds 20 'cleanup.policy=compact' "${c[@]}" --describe
+  holds "$("${c[@]}" --describe)" 'max.message.bytes=2000000'
   "${c[@]}" --alter --delete-config cleanup.policy
   if holds "$("${c[@]}" --describe)" 'cleanup.policy=' >/dev/null; then echo 'still set'; return 1; fi
   refused 'Invalid|Unknown' "${c[@]}" --alter --add-config retention.ms=soon
@@ -86,7 +87,7 @@ member() { # NAME: a consumer of the group, in the background, its lines in $scr
 }
 # The assignment column tells when the rebalance is over: two members that hold all four partitions.
 both_assigned() {
-  until_holds 60 '^2 4$' bash -c '"$@" | awk -v g="$0" "\$1 == g {n++; s += \$5} END {print n+0, s+0}"' \
+  until_holds 120 '^2 4$' bash -c '"$@" | awk -v g="$0" "\$1 == g {n++; s += \$5} END {print n+0, s+0}"' \
     "$group" ./tool kafka-consumer-groups --bootstrap-server "$BOOTSTRAP" --describe --group "$group" --members
 }
 shared_work() {

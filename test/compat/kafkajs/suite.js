@@ -147,8 +147,10 @@ async function describe() {
 
 async function configs() {
   await admin.alterConfigs({ validateOnly: false, resources: [{ type: 2, name: topic, configEntries: [{ name: 'retention.ms', value: '7200000' }] }] });
-  const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] });
-  assert.equal(resources[0].configEntries.find((e) => e.configName === 'retention.ms').configValue, '7200000');
+  await until(async () => {
+    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] });
+    return resources[0].configEntries.find((e) => e.configName === 'retention.ms').configValue === '7200000';
+  }, 'the new value');
 }
 
 async function consume() {
@@ -227,12 +229,13 @@ async function deleteGroup() {
 
 async function grow() {
   await admin.createPartitions({ topicPartitions: [{ topic, count: partitions + 1 }] });
-  assert.equal((await admin.fetchTopicMetadata({ topics: [topic] })).topics[0].partitions.length, partitions + 1);
+  const count = async () => (await admin.fetchTopicMetadata({ topics: [topic] })).topics[0].partitions.length;
+  await until(async () => (await count()) === partitions + 1, 'the new partition');
 }
 
 async function deleteTopic() {
   await admin.deleteTopics({ topics: [topic] });
-  assert(!(await admin.listTopics()).includes(topic));
+  await until(async () => !(await admin.listTopics()).includes(topic), 'the topic gone');
 }
 
 async function main() {

@@ -35,7 +35,7 @@ def configs():
     before = result(admin.describe_configs([r]))[r]
     assert before["cleanup.policy"].value == "delete" and before["cleanup.policy"].is_default
     result(admin.alter_configs([ConfigResource(ConfigResource.Type.TOPIC, TOPIC, set_config={"retention.ms": "7200000"})]))
-    assert result(admin.describe_configs([r]))[r]["retention.ms"].value == "7200000"
+    until(lambda: result(admin.describe_configs([r]))[r]["retention.ms"].value == "7200000", "the new value")
 
 
 def produce(codec="none", **more):
@@ -133,7 +133,7 @@ def grow():
 
 def delete_topic():
     result(admin.delete_topics([TOPIC]))
-    assert TOPIC not in admin.list_topics(timeout=10).topics
+    until(lambda: TOPIC not in admin.list_topics(timeout=10).topics, "the topic gone")
 
 
 check("create a topic", create)

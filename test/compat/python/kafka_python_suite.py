@@ -28,8 +28,10 @@ def describe():
 
 def configs():
     admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC, configs={"retention.ms": "7200000"})])
-    got = admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC)])
-    assert "7200000" in str(got), got
+    until(
+        lambda: "7200000" in str(admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, TOPIC)])),
+        "the new value",
+    )
 
 
 def produce(codec="none", **more):
@@ -110,13 +112,12 @@ def delete_group():
 
 def grow():
     admin.create_partitions({TOPIC: PARTITIONS + 1})
-    (t,) = admin.describe_topics([TOPIC])
-    assert len(t["partitions"]) == PARTITIONS + 1
+    until(lambda: len(admin.describe_topics([TOPIC])[0]["partitions"]) == PARTITIONS + 1, "the new partition")
 
 
 def delete_topic():
     admin.delete_topics([TOPIC])
-    assert TOPIC not in admin.list_topics()
+    until(lambda: TOPIC not in admin.list_topics(), "the topic gone")
 
 
 check("create a topic", create)

@@ -263,26 +263,18 @@ func (f *franz) grow() error {
 	if _, err := f.adm.UpdatePartitions(f.ctx, suite.Partitions+1, f.Topic); err != nil {
 		return err
 	}
-	t, err := f.adm.ListTopics(f.ctx, f.Topic)
-	if err != nil {
-		return err
-	}
-	if n := len(t[f.Topic].Partitions); n != suite.Partitions+1 {
-		return fmt.Errorf("%d partitions", n)
-	}
-	return nil
+	return suite.Until("the new partition", func() bool {
+		t, err := f.adm.ListTopics(f.ctx, f.Topic)
+		return err == nil && len(t[f.Topic].Partitions) == suite.Partitions+1
+	})
 }
 
 func (f *franz) deleteTopic() error {
 	if _, err := f.adm.DeleteTopic(f.ctx, f.Topic); err != nil {
 		return err
 	}
-	t, err := f.adm.ListTopics(f.ctx)
-	if err != nil {
-		return err
-	}
-	if t.Has(f.Topic) {
-		return errors.New("still listed")
-	}
-	return nil
+	return suite.Until("the topic gone", func() bool {
+		t, err := f.adm.ListTopics(f.ctx)
+		return err == nil && !t.Has(f.Topic)
+	})
 }

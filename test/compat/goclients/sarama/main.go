@@ -233,28 +233,21 @@ func (c *client) grow() error {
 	if err := c.adm.CreatePartitions(c.Topic, suite.Partitions+1, nil, false); err != nil {
 		return err
 	}
-	t, err := c.adm.DescribeTopics([]string{c.Topic})
-	if err != nil {
-		return err
-	}
-	if len(t[0].Partitions) != suite.Partitions+1 {
-		return fmt.Errorf("topic: %+v", t[0])
-	}
-	return nil
+	return suite.Until("the new partition", func() bool {
+		t, err := c.adm.DescribeTopics([]string{c.Topic})
+		return err == nil && len(t) == 1 && len(t[0].Partitions) == suite.Partitions+1
+	})
 }
 
 func (c *client) deleteTopic() error {
 	if err := c.adm.DeleteTopic(c.Topic); err != nil {
 		return err
 	}
-	l, err := c.adm.ListTopics()
-	if err != nil {
-		return err
-	}
-	if _, ok := l[c.Topic]; ok {
-		return errors.New("still listed")
-	}
-	return nil
+	return suite.Until("the topic gone", func() bool {
+		l, err := c.adm.ListTopics()
+		_, there := l[c.Topic]
+		return err == nil && !there
+	})
 }
 
 // sorted is a copy in order.
