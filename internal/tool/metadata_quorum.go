@@ -131,9 +131,9 @@ func (q *quorumView) members(list []quorumReplica) string {
 	all := make([]string, len(list))
 	for i, r := range list {
 		var text strings.Builder
-		text.WriteString(fmt.Sprintf(`{"id": %d`, r.ReplicaID))
+		fmt.Fprintf(&text, `{"id": %d`, r.ReplicaID)
 		if id := meta.UUID(r.ReplicaDirectoryID); id != (meta.UUID{}) {
-			text.WriteString(fmt.Sprintf(`, "directoryId": "%s"`, id))
+			fmt.Fprintf(&text, `, "directoryId": "%s"`, id)
 		}
 		for _, n := range q.nodes {
 			if n.NodeID != r.ReplicaID || len(n.Listeners) == 0 {
