@@ -131,17 +131,25 @@ func (c *client) produce(label string, more func(*sarama.Config)) error {
 		return err
 	}
 	const n = 300
+	results := make(chan error, 1)
+	go func() { // all results are in before Close: a producer that is closing does not retry
+		var fault error
+		for range n {
+			select {
+			case <-p.Successes():
+			case err := <-p.Errors():
+				fault = errors.Join(fault, err)
+			}
+		}
+		results <- fault
+	}()
 	c.written.Values(label, n, func(partition int32, v string) {
 		p.Input() <- &sarama.ProducerMessage{
 			Topic: c.Topic, Partition: partition, Key: sarama.StringEncoder("k"), Value: sarama.StringEncoder(v),
 			Headers: []sarama.RecordHeader{{Key: []byte("h"), Value: []byte("1")}},
 		}
-		select { // keep the results flowing: the channels are bounded
-		case <-p.Successes():
-		default:
-		}
 	})
-	return p.Close()
+	return errors.Join(<-results, p.Close())
 }
 
 func (c *client) consume() error {
