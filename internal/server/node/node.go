@@ -24,6 +24,7 @@ import (
 	"github.com/kalda/kalda/internal/server/broker"
 	"github.com/kalda/kalda/internal/server/controller"
 	"github.com/kalda/kalda/internal/server/quorum"
+	"github.com/kalda/kalda/internal/server/storage"
 	"github.com/kalda/kalda/internal/wire"
 )
 
@@ -67,7 +68,7 @@ func startOn(ctx context.Context, fsys vfs.FS, cfg *config.Server, logs *obs.Log
 	n := &Node{
 		fs:  fsys,
 		cfg: cfg, logs: logs, log: logs.Named("node"), reg: new(obs.Registry),
-		first: make(chan struct{}), incarnated: randomID(), fatal: make(chan error, 1),
+		first: make(chan struct{}), incarnated: storage.NewID(), fatal: make(chan error, 1),
 	}
 	n.image.Store(meta.Empty())
 	var err error

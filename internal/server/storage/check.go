@@ -94,7 +94,7 @@ func (c *Checked) add(fsys vfs.FS, n *Node, dir string, p *seglog.Properties) er
 	}
 	c.ClusterID = p.ClusterID
 	if p.DirectoryID == "" {
-		p.DirectoryID = newDirectoryID().String()
+		p.DirectoryID = NewID().String()
 		if err := seglog.SaveProperties(fsys, dir, p); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (c *Checked) complete(fsys vfs.FS, n *Node, missing []string) error {
 			"(have you run `kafka-storage.sh` to format the directory?)", ErrNotFormatted, n.metadataDir())
 	}
 	for _, dir := range missing {
-		id := newDirectoryID()
+		id := NewID()
 		if err := fsys.MkdirAll(dir, 0o755); err != nil {
 			c.Failed[dir] = err
 			continue
@@ -165,6 +165,7 @@ func seeded() *rand.Rand {
 }
 
 // RandomUUID is what kafka-storage random-uuid prints.
-func RandomUUID() string { return meta.NewUUID(seeded()).String() }
+func RandomUUID() string { return NewID().String() }
 
-func newDirectoryID() record.UUID { return meta.NewUUID(seeded()) }
+// NewID is a random id for a directory or an incarnation.
+func NewID() record.UUID { return meta.NewUUID(seeded()) }

@@ -121,7 +121,7 @@ func unformatted(fsys vfs.FS, o *Options, out io.Writer) (todo []string, err err
 }
 
 func formatDir(fsys vfs.FS, o *Options, p *plan, dir string, out io.Writer) error {
-	kind, id := "data directory", newDirectoryID()
+	kind, id := "data directory", NewID()
 	isMeta := dir == filepath.Clean(o.metadataDir())
 	if isMeta {
 		kind = "metadata directory"

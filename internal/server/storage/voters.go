@@ -14,7 +14,7 @@ func (o *Options) voters() ([]record.Voter, error) {
 		if host == "" {
 			host = "localhost"
 		}
-		return []record.Voter{o.voter(o.ID, newDirectoryID(), host, o.Port)}, nil
+		return []record.Voter{o.voter(o.ID, NewID(), host, o.Port)}, nil
 	}
 	if o.Initial == "" {
 		return nil, nil
