@@ -224,11 +224,10 @@ func (d *dump) producers(file string) error {
 	if err != nil {
 		return missingFile(err)
 	}
-	const head, width = 10, 46
 	be := binary.BigEndian
 	complaint := ""
 	switch {
-	case len(data) < head:
+	case len(data) < batch.ProducersHeader:
 		complaint = fmt.Sprintf("Snapshot failed to read: %d bytes", len(data))
 	case be.Uint16(data) != 1:
 		complaint = fmt.Sprintf("Snapshot contained an unknown file version %d", be.Uint16(data))
@@ -240,20 +239,17 @@ func (d *dump) producers(file string) error {
 		fmt.Fprintln(d.Err, complaint)
 		return nil
 	}
-	for data = data[head:]; len(data) >= width; data = data[width:] {
+	for data = data[batch.ProducersHeader:]; len(data) >= batch.ProducerSize; data = data[batch.ProducerSize:] {
+		p := batch.DecodeProducer(data)
 		first := "OptionalLong.empty"
-		if v := int64(be.Uint64(data[38:])); v >= 0 {
-			first = fmt.Sprintf("OptionalLong[%d]", v)
+		if p.TxnFirstOffset >= 0 {
+			first = fmt.Sprintf("OptionalLong[%d]", p.TxnFirstOffset)
 		}
-		stamp := int64(be.Uint64(data[26:]))
 		fmt.Fprintf(d.out, "producerId: %d producerEpoch: %d coordinatorEpoch: %d currentTxnFirstOffset: %s "+
-			"lastTimestamp: %d", int64(be.Uint64(data)), int16(be.Uint16(data[8:])), int32(be.Uint32(data[34:])),
-			first,
-			stamp)
-		last, delta := int32(be.Uint32(data[10:])), int32(be.Uint32(data[22:]))
-		if last >= 0 {
+			"lastTimestamp: %d", p.ID, p.Epoch, p.CoordinatorEpoch, first, p.Timestamp)
+		if last := p.LastSequence; last >= 0 {
 			fmt.Fprintf(d.out, " firstSequence: %d lastSequence: %d lastOffset: %d offsetDelta: %d timestamp: %d",
-				sequence(last, -delta), last, int64(be.Uint64(data[14:])), delta, stamp)
+				sequence(last, -p.OffsetDelta), last, p.LastOffset, p.OffsetDelta, p.Timestamp)
 		}
 		fmt.Fprintln(d.out)
 	}

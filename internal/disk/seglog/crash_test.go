@@ -72,7 +72,7 @@ func (h *history) play(fsys vfs.FS) (err error) {
 		func() error { h.flushed(l); return h.appendSome(l, 5, 5) },
 		func() error { return h.truncate(l, l.EndOffset()-2) },
 		func() error { return h.appendSome(l, 3, 6) },
-		func() error { return l.PutProducers(l.EndOffset(), AppendProducers(nil, nil)) },
+		func() error { return l.PutProducers(l.EndOffset(), batch.AppendProducers(nil, nil)) },
 		func() error { return d.Close(3) },
 		func() error { h.flushed(l); return nil },
 	}

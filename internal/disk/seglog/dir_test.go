@@ -198,7 +198,7 @@ func TestProducerSnapshots(t *testing.T) {
 	calls := 0
 	l, err := d.Open(Spec{Topic: "t", ID: testID, Config: testConfig(), Producers: func(upTo batch.Offset) []byte {
 		calls++
-		return AppendProducers(nil, []ProducerEntry{{ID: int64(upTo)}})
+		return batch.AppendProducers(nil, []batch.ProducerEntry{{ID: int64(upTo)}})
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestProducerSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		es, err := DecodeProducers(b)
+		es, err := batch.DecodeProducers(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestProducerSnapshots(t *testing.T) {
 	}
 	for range 3 {
 		fill(t, l, 1)
-		if err := l.PutProducers(l.EndOffset(), AppendProducers(nil, []ProducerEntry{{ID: 7}})); err != nil {
+		if err := l.PutProducers(l.EndOffset(), batch.AppendProducers(nil, []batch.ProducerEntry{{ID: 7}})); err != nil {
 			t.Fatal(err)
 		}
 	}

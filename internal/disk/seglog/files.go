@@ -52,7 +52,7 @@ func (l *Log) removeAll(segs []*segment) error {
 // snapshot.
 func (l *Log) writeProducers(o batch.Offset) error {
 	if l.spec.Producers == nil {
-		return l.putProducers(o, AppendProducers(nil, nil))
+		return l.putProducers(o, batch.AppendProducers(nil, nil))
 	}
 	b := l.spec.Producers(o)
 	if b == nil {
@@ -111,12 +111,12 @@ func (l *Log) LatestProducers(upTo batch.Offset) (batch.Offset, []byte, error) {
 		name := l.file(segmentName(o) + suffixSnapshot)
 		b, err := vfs.ReadFile(l.dir.fs, name)
 		if err == nil {
-			_, err = DecodeProducers(b)
+			_, err = batch.DecodeProducers(b)
 		}
 		if err == nil {
 			return o, b, nil
 		}
-		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, batch.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
 			return NoOffset, nil, l.fault("read producer snapshot", err)
 		}
 		l.dir.warn("unreadable producer snapshot: taking an older one", "file", name, "error", err)

@@ -239,9 +239,9 @@ func TestGoldenFormats(t *testing.T) {
 		var err error
 		switch {
 		case strings.HasSuffix(name, suffixSnapshot):
-			var es []ProducerEntry
-			es, err = DecodeProducers(b)
-			again = AppendProducers(nil, es)
+			var es []batch.ProducerEntry
+			es, err = batch.DecodeProducers(b)
+			again = batch.AppendProducers(nil, es)
 		case strings.HasSuffix(name, suffixTxn):
 			var ts []AbortedTxn
 			ts, err = decodeTxns(b)
@@ -301,7 +301,7 @@ func TestGoldenAborted(t *testing.T) {
 	if err != nil || o != 39 {
 		t.Fatal(o, err)
 	}
-	if es, err := DecodeProducers(b); err != nil || len(es) != 2 {
+	if es, err := batch.DecodeProducers(b); err != nil || len(es) != 2 {
 		t.Fatal(es, err)
 	}
 }

@@ -317,7 +317,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add([]byte("0\n1\nt 0 5\n"))
 	f.Add([]byte("version=1\nnode.id=1\ncluster.id=x\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if es, err := DecodeProducers(b); err == nil && !bytes.Equal(AppendProducers(nil, es), b) {
+		if es, err := batch.DecodeProducers(b); err == nil && !bytes.Equal(batch.AppendProducers(nil, es), b) {
 			t.Fatal("producers")
 		}
 		if es, err := decodeEpochs(b); err == nil {
