@@ -31,8 +31,8 @@ type Spec struct {
 
 	// Producers encodes (batch.AppendProducers) the state of the producers up to the log's end. It is called
 	// inside Append when the log rolls and inside Close, on the caller's goroutine, with whatever locks the
-	// caller holds. It returns nil if it has not loaded that state; the newest snapshot stays. No function at all: a
-	// log without producers.
+	// caller holds. It returns nil if it has not loaded that state; the newest snapshot stays. No function at
+	// all: a log without producers.
 	Producers func(upTo batch.Offset) []byte
 }
 
