@@ -14,5 +14,6 @@ func (b *Broker) dataAPIs() []wire.API {
 		{Key: 1, Min: 4, Max: 18, Reuse: true, Serve: b.serveFetch},
 		{Key: 2, Min: 1, Max: 11, Serve: b.serveListOffsets},
 		{Key: 22, Min: 0, Max: 5, Serve: b.serveInitProducerID},
+		{Key: 23, Min: 2, Max: 4, Serve: b.serveOffsetForLeaderEpoch},
 	}
 }
