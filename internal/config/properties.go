@@ -53,6 +53,20 @@ func parseProperties(text string) ([]property, error) {
 	return list, nil
 }
 
+// Properties reads a text in Java's properties format; of a key given twice, the last value counts. Errors
+// name the line.
+func Properties(text string) (map[string]string, error) {
+	list, err := parseProperties(text)
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string]string, len(list))
+	for _, p := range list {
+		m[p.key] = p.value
+	}
+	return m, nil
+}
+
 // cutLine takes one natural line, ended by \n, \r or \r\n.
 func cutLine(text string) (line, rest string) {
 	i := strings.IndexAny(text, "\r\n")

@@ -144,16 +144,22 @@ func TestStorage(t *testing.T) {
 }
 
 func TestProperties(t *testing.T) {
-	got := parseProps("# c\n! c\na=1\n b : two words \nc\\=d=e\\\n   f\nempty\nu=\\u00e9\\t|\nlast=x\\\\\n")
-	want := props{"a": "1", "b": "two words ", "c=d": "ef", "empty": "", "u": "é\t|", "last": `x\`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	file := filepath.Join(t.TempDir(), "client.properties")
+	for text, want := range map[string]props{
+		"# c\na=1\n b : two words \na=2\nu=\\u00e9": {"a": "2", "b": "two words ", "u": "é"},
+		"a=\\u00": nil, // as Java's own class: refused, not guessed
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := loadProps(file)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if refused := err != nil; refused != (want == nil) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
-}
-
-func FuzzProperties(f *testing.F) {
-	f.Add("a=b\\\n c\n\\u00")
-	f.Fuzz(func(_ *testing.T, text string) { parseProps(text) })
 }
 
 func TestLineReader(t *testing.T) {
