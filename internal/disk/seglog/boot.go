@@ -36,10 +36,7 @@ func (d *Dir) loadBoot() error {
 // saveBoot notes the boot once nothing is left whose last stop wasn't clean and that nobody looked at yet.
 func (d *Dir) saveBoot() error {
 	boot := d.fs.Boot()
-	d.mu.Lock()
-	unknown := len(d.found) > 0 && !d.clean
-	d.mu.Unlock()
-	if d.bootSaved || boot == "" || unknown {
+	if d.bootSaved || boot == "" || d.unknown() {
 		return nil
 	}
 	if err := vfs.WriteFile(d.fs, filepath.Join(d.path, fileBoot), []byte(boot+"\n")); err != nil {
@@ -47,6 +44,13 @@ func (d *Dir) saveBoot() error {
 	}
 	d.bootSaved = true
 	return nil
+}
+
+// unknown says that there are logs whose last stop wasn't clean and that nobody looked at yet.
+func (d *Dir) unknown() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.found) > 0 && !d.clean
 }
 
 // adoptSegment is scanSegment for what a killed process left: indexes and batches are believed, but for the

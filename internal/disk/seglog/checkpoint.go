@@ -135,11 +135,12 @@ func (d *Dir) recoveryLowered(l *Log) error {
 }
 
 // Close closes all logs, a few at a time, and, if all went well, leaves the marker that lets the next start
-// trust them.
+// trust them. It leaves none if there are logs that the last run left uncleanly and that nobody opened since,
+// as when a start fails: where those end isn't known.
 func (d *Dir) Close(brokerEpoch int64) error {
 	err := forEach(d.Logs(), (*Log).Close)
 	err = errors.Join(err, d.saveCheckpoints())
-	if err == nil {
+	if err == nil && !d.unknown() {
 		err = vfs.WriteFile(d.fs, filepath.Join(d.path, fileClean), encodeClean(brokerEpoch))
 	}
 	return errors.Join(err, d.lock.Close())

@@ -121,6 +121,26 @@ func TestDamagedMiddle(t *testing.T) {
 	}
 }
 
+// A start that fails between a kill and the opening of the logs must not vouch for what it never looked at.
+func TestClosedUnopenedAfterAKill(t *testing.T) {
+	for _, clean := range []bool{false, true} {
+		m, want := filled(t, clean)
+		m = m.Kill()
+		for range 2 {
+			if err := openDir(t, m).Close(1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := openDir(t, m)
+		if is, _ := d.Clean(); is != clean {
+			t.Fatalf("clean: %v, want %v", is, clean)
+		}
+		if got := contents(t, openLog(t, d)); !bytes.Equal(got, want) {
+			t.Fatalf("clean %v: %d bytes, want %d", clean, len(got), len(want))
+		}
+	}
+}
+
 // Any byte of an index flipped after a clean stop is found or harmless: reads and lookups give what they
 // gave before.
 func TestFlippedIndexBytes(t *testing.T) {
