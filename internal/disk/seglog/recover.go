@@ -27,7 +27,9 @@ func (c *scan) take(b *header) bool {
 		c.back = true
 		return false
 	}
-	if b.base > c.end && c.end > 0 {
+	if b.pos == 0 && b.base > c.end { // as after compaction; if a later batch goes back, it was damage
+		c.gapPos, c.gapEnd = 0, c.end
+	} else if b.base > c.end && c.end > 0 {
 		c.gapPos, c.gapEnd = b.pos, c.end
 		if !c.l.cfg.Load().Compact {
 			c.l.dir.warn("offsets jump in the log: a batch's base offset may be damaged, which no checksum covers",
@@ -81,6 +83,9 @@ func (l *Log) scanSegment(s *segment, trusted, verifyFrom, next batch.Offset) (b
 // cutSegment removes what follows pos. If that goes back behind a jump forward, the jump was the damage:
 // base offsets are outside the checksum.
 func (l *Log) cutSegment(h *handle, c *scan, pos int64) (batch.Offset, bool, error) {
+	if err := l.damaged(h, c, pos); err != nil {
+		return 0, false, err
+	}
 	s := c.s
 	jumped := c.back && c.gapPos >= 0
 	if jumped {
