@@ -128,6 +128,7 @@ func Tools() []Tool {
 		{"kafka-console-consumer", "print the records of topics", consoleConsumer},
 		{"kafka-consumer-groups", "list, describe, delete groups and move their offsets", consumerGroups},
 		{"kafka-get-offsets", "print offsets of topics by position or time", getOffsets},
+		{"kafka-delete-records", "delete the records of partitions before given offsets", deleteRecords},
 		{"kafka-run-class", "run a tool by the name of Apache's class", runClass},
 		{"kafka-configs", "show and change configurations of topics, brokers, groups, users, clients", configs},
 		{"kafka-producer-perf-test", "measure how fast records are sent", producePerf},

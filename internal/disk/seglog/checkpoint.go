@@ -109,6 +109,9 @@ func (d *Dir) saveCheckpoints() error {
 	return errors.Join(err, d.saveCheckpoint(1, fileStart, starts))
 }
 
+// SaveStarts makes the start offsets durable, for who promised that what lies before them is gone.
+func (d *Dir) SaveStarts() error { return d.saveCheckpoints() }
+
 func (d *Dir) saveCheckpoint(i int, name string, entries []PartitionOffset) error {
 	sortOffsets(entries)
 	b := encodeOffsets(entries)

@@ -269,7 +269,7 @@ func (p *Partition) fetch(q *fetch, f *fetchPart, left int, one bool) {
 	}
 	got.hw, got.lso, got.start = hw, lso, start
 	if q.replica >= 0 {
-		p.followed(meta.NodeID(q.replica), f.offset)
+		p.followed(meta.NodeID(q.replica), follower{start: f.logStart, end: f.offset})
 	}
 	if f.offset < f.bound && (left > 0 || one) {
 		p.readSlice(q, f, min(left, int(f.maxBytes)), one)

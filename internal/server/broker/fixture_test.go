@@ -127,6 +127,21 @@ func (f *fixture) stop() {
 	}
 }
 
+// crash ends the broker without anything that a stop does; run starts it again.
+func (f *fixture) crash() {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	f.srv.Shutdown(ctx)
+	close(f.Broker.logs.stop)
+	f.Broker.logs.wg.Wait()
+	for _, d := range f.Broker.logs.dirs {
+		if err := d.Abandon(); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
 func (f *fixture) apply(records ...record.Metadata) {
 	f.t.Helper()
 	var raw [][]byte

@@ -36,9 +36,10 @@ type Partition struct {
 	mu        sync.Mutex
 	gone      bool // deleted, or the broker closes
 	producers *replica.Producers
-	followers map[meta.NodeID]batch.Offset // log ends of the other replicas, while leading
-	snapshot  batch.Offset                 // up to which a producer snapshot was written
-	awaits    []await                      // by offset
+	followers map[meta.NodeID]follower // the other replicas' logs, while leading
+	snapshot  batch.Offset             // up to which a producer snapshot was written
+	awaits    []await                  // by offset
+	lows      []*await                 // who waits for the low watermark, in no order
 
 	waits waiters
 }
@@ -49,6 +50,9 @@ type role struct {
 	leading    bool
 	epochStart batch.Offset // end of the log when this node began to lead in this epoch
 }
+
+// follower is how far another replica's log reaches, from its last fetch.
+type follower struct{ start, end batch.Offset }
 
 // await is somebody who waits for the high watermark.
 type await struct {
@@ -121,6 +125,7 @@ func (p *Partition) lead(r *role, old *role) {
 		r.epochStart = old.epochStart
 	}
 	p.role.Store(r)
+	p.fireLows()
 	wake(p.advance(0))
 }
 
@@ -148,7 +153,10 @@ func (p *Partition) release(code kerr.Code) {
 	for i := range p.awaits {
 		p.awaits[i].fn(code)
 	}
-	p.awaits = nil
+	for i := range p.lows {
+		p.lows[i].fn(code)
+	}
+	p.awaits, p.lows = nil, nil
 	p.waits.wakeAll()
 }
 
@@ -160,7 +168,7 @@ func (p *Partition) advance(bytes int) (resume *wire.Conn) {
 	if len(r.ISR) > 1 {
 		for _, id := range r.ISR {
 			if id != p.b.cfg.NodeID {
-				end = min(end, p.followers[id])
+				end = min(end, p.followers[id].end)
 			}
 		}
 	}
@@ -205,8 +213,8 @@ func (p *Partition) Await(offset batch.Offset, fn func(kerr.Code)) {
 	}
 }
 
-// followed notes where a follower's log ends, from its fetch.
-func (p *Partition) followed(id meta.NodeID, end batch.Offset) {
+// followed notes where a follower's log starts and ends, from its fetch.
+func (p *Partition) followed(id meta.NodeID, f follower) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.role.Load()
@@ -214,8 +222,9 @@ func (p *Partition) followed(id meta.NodeID, end batch.Offset) {
 		return
 	}
 	if p.followers == nil {
-		p.followers = make(map[meta.NodeID]batch.Offset, len(r.Replicas))
+		p.followers = make(map[meta.NodeID]follower, len(r.Replicas))
 	}
-	p.followers[id] = end
+	p.followers[id] = f
+	p.fireLows()
 	wake(p.advance(1))
 }
