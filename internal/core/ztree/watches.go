@@ -66,11 +66,17 @@ func tables(k Kind) (n int) {
 	return n
 }
 
+// named is the path that events have: the root's other name is "".
+func named(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
+}
+
 // Add sets a watch. The path is copied.
 func (w *Watches) Add(id WatcherID, path string, kind Kind) {
-	if path == "" {
-		path = "/"
-	}
+	path = named(path)
 	list := w.paths[path]
 	i, there := find(list, id)
 	if !there {
@@ -122,7 +128,7 @@ func (w *Watches) Check(id WatcherID, path string, t jute.WatcherType) jute.Code
 	if kinds == 0 {
 		return jute.MarshallingError
 	}
-	list := w.paths[path]
+	list := w.paths[named(path)]
 	if i, there := find(list, id); there && list[i].kinds&kinds != 0 {
 		return jute.OK
 	}
@@ -134,7 +140,7 @@ func (w *Watches) Remove(id WatcherID, path string, t jute.WatcherType) jute.Cod
 	if code := w.Check(id, path, t); code != jute.OK {
 		return code
 	}
-	w.take(path, kindsOf(t), func(x WatcherID) bool { return x == id })
+	w.take(named(path), kindsOf(t), func(x WatcherID) bool { return x == id })
 	return jute.OK
 }
 
@@ -207,9 +213,8 @@ func (c *Change) notice(zxid Zxid, e jute.EventType) Notice {
 	n.Event = jute.WatcherEvent{Type: e, State: jute.StateSyncConnected, Path: c.Path}
 	if e == jute.EventNodeChildrenChanged {
 		n.ACL = c.ParentACL
-		if n.Event.Path, _ = split(c.Path); n.Event.Path == "" {
-			n.Event.Path = "/"
-		}
+		parent, _ := split(c.Path)
+		n.Event.Path = named(parent)
 	}
 	return n
 }
@@ -246,9 +251,8 @@ func (w *Watches) fire(n Notice, table Kind, told []WatcherID) []WatcherID {
 func (w *Watches) fireAbove(path string, from int) {
 	n := len(w.ids)
 	for path != "/" {
-		if path, _ = split(path); path == "" {
-			path = "/"
-		}
+		path, _ = split(path)
+		path = named(path)
 		for _, x := range w.paths[path] {
 			if x.kinds&WatchRecursive != 0 {
 				w.ids = append(w.ids, x.id)
