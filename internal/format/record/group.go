@@ -15,7 +15,12 @@ const (
 	KindOffsetCommit       GroupKind = 1
 	KindClassicGroup       GroupKind = 2
 	KindConsumerFirst      GroupKind = 3 // 3..8 and 16 belong to groups of the consumer protocol (KIP-848)
+	KindConsumerGroup      GroupKind = 3
+	KindConsumerPartitions GroupKind = 4 // what a group knew of its topics; since 4.1 only ever buried
 	KindConsumerMember     GroupKind = 5
+	KindConsumerTarget     GroupKind = 6
+	KindConsumerTargetOf   GroupKind = 7
+	KindConsumerCurrent    GroupKind = 8
 	KindConsumerLast       GroupKind = 8
 	KindShareFirst         GroupKind = 9 // 9..15 belong to share groups (KIP-932)
 	KindShareMember        GroupKind = 10
@@ -33,6 +38,7 @@ type GroupKey struct {
 	Group     string
 	Topic     string
 	Partition int32
+	Name      string // the member of kinds 5, 7 and 8; the expression of 16
 }
 
 // DecodeGroupKey reads a key. A kind that doesn't exist (yet) is no error: Known tells.
@@ -44,12 +50,8 @@ func DecodeGroupKey(b []byte) (k GroupKey, err error) {
 	if c.err != nil || !k.Known() {
 		return k, c.err
 	}
-	c.string(&k.Group)
-	if k.isOffset() {
-		c.string(&k.Topic)
-		c.int32(&k.Partition)
-	}
-	if c.err == nil && (k.isOffset() || k.Kind == KindClassicGroup) && len(c.b) > 0 {
+	k.code(&c)
+	if c.err == nil && (k.Kind <= KindConsumerLast || k.Kind == KindConsumerRegex) && len(c.b) > 0 {
 		c.fail("bytes after the key")
 	}
 	if c.err != nil {
@@ -65,17 +67,32 @@ func (k *GroupKey) isOffset() bool {
 	return k.Kind == KindOffsetCommit || k.Kind == KindLegacyOffsetCommit
 }
 
-// Encode is for keys of offset commits and classic groups.
+func (k *GroupKey) named() bool {
+	switch k.Kind {
+	case KindConsumerMember, KindConsumerTargetOf, KindConsumerCurrent, KindConsumerRegex:
+		return true
+	}
+	return false
+}
+
+// Encode is for keys of offset commits, and of groups of the classic and the consumer protocol.
 func (k *GroupKey) Encode() []byte {
-	c := groupCoder{coder: coder{b: make([]byte, 0, 12+len(k.Group)+len(k.Topic))}}
+	c := groupCoder{coder: coder{b: make([]byte, 0, 12+len(k.Group)+len(k.Topic)+len(k.Name))}}
 	kind := int16(k.Kind)
 	c.int16(&kind)
+	k.code(&c)
+	return c.b
+}
+
+func (k *GroupKey) code(c *groupCoder) {
 	c.string(&k.Group)
-	if k.isOffset() {
+	switch {
+	case k.isOffset():
 		c.string(&k.Topic)
 		c.int32(&k.Partition)
+	case k.named():
+		c.string(&k.Name)
 	}
-	return c.b
 }
 
 // OffsetValue is a committed offset. Version 4 is what Kafka 4.4 writes, version 1 where the client asked for

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,8 +13,8 @@ import (
 // Every key and value of Apache's segments that we know decodes and encodes to the same bytes.
 func TestGroupGolden(t *testing.T) {
 	files, _ := filepath.Glob("testdata/golden/group/*.log")
-	if len(files) != 6 {
-		t.Fatalf("%d golden segments, want 6", len(files))
+	if len(files) != 9 {
+		t.Fatalf("%d golden segments, want 9", len(files))
 	}
 	kinds := map[GroupKind]int{}
 	for _, f := range files {
@@ -23,7 +24,11 @@ func TestGroupGolden(t *testing.T) {
 		}
 		eachRecord(t, b, func(key, value []byte) { kinds[roundTrip(t, key, value)]++ })
 	}
-	for kind, n := range map[GroupKind]int{KindOffsetCommit: 7, KindClassicGroup: 12, KindConsumerMember: 2} {
+	for kind, n := range map[GroupKind]int{
+		KindOffsetCommit: 14, KindClassicGroup: 16, KindConsumerGroup: 21, KindConsumerPartitions: 3,
+		KindConsumerMember: 28, KindConsumerTarget: 18, KindConsumerTargetOf: 31, KindConsumerCurrent: 41,
+		KindConsumerRegex: 5,
+	} {
 		if kinds[kind] != n {
 			t.Errorf("%d records of kind %d, want %d", kinds[kind], kind, n)
 		}
@@ -62,33 +67,52 @@ func roundTrip(t *testing.T, key, value []byte) GroupKind {
 	if err != nil {
 		t.Fatalf("key %q: %v", key, err)
 	}
-	if k.Kind <= KindClassicGroup && !bytes.Equal(k.Encode(), key) {
+	if !bytes.Equal(k.Encode(), key) {
 		t.Errorf("key %q encodes as %q", key, k.Encode())
 	}
 	if value == nil {
 		return k.Kind
 	}
-	var again []byte
-	switch k.Kind {
-	case KindOffsetCommit:
-		v, err := DecodeOffsetValue(value)
-		if err != nil {
-			t.Fatalf("value %q: %v", value, err)
-		}
-		again = v.Encode()
-	case KindClassicGroup:
-		v, err := DecodeGroupValue(value)
-		if err != nil {
-			t.Fatalf("value %q: %v", value, err)
-		}
-		again = v.Encode()
-	default:
-		return k.Kind
+	v, err := decodeValue(k.Kind, value)
+	if err != nil {
+		t.Fatalf("kind %d, value %q: %v", k.Kind, value, err)
 	}
-	if !bytes.Equal(again, value) {
+	if again := v.Encode(); !bytes.Equal(again, value) {
 		t.Errorf("value %q encodes as %q", value, again)
 	}
 	return k.Kind
+}
+
+type encoder interface{ Encode() []byte }
+
+func decodeValue(k GroupKind, b []byte) (encoder, error) {
+	switch k {
+	case KindOffsetCommit:
+		v, err := DecodeOffsetValue(b)
+		return &v, err
+	case KindClassicGroup:
+		v, err := DecodeGroupValue(b)
+		return &v, err
+	case KindConsumerGroup:
+		v, err := DecodeConsumerGroup(b)
+		return &v, err
+	case KindConsumerMember:
+		v, err := DecodeConsumerMember(b)
+		return &v, err
+	case KindConsumerTarget:
+		v, err := DecodeConsumerTarget(b)
+		return &v, err
+	case KindConsumerTargetOf:
+		v, err := DecodeConsumerTargetOf(b)
+		return &v, err
+	case KindConsumerCurrent:
+		v, err := DecodeConsumerCurrent(b)
+		return &v, err
+	case KindConsumerRegex:
+		v, err := DecodeConsumerRegex(b)
+		return &v, err
+	}
+	return nil, fmt.Errorf("kind %d has no codec", k)
 }
 
 // Versions that old nodes wrote keep their bytes too.
@@ -137,18 +161,17 @@ func FuzzGroupRecords(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		if k, err := DecodeGroupKey(key); err == nil && k.Kind <= KindClassicGroup && k.Kind >= 0 {
+		if k, err := DecodeGroupKey(key); err == nil && k.Kind <= KindConsumerLast && k.Kind >= 0 {
 			if !bytes.Equal(k.Encode(), key) {
 				t.Errorf("key %q encodes as %q", key, k.Encode())
 			}
 		}
-		if v, err := DecodeOffsetValue(value); err == nil {
-			if _, err := DecodeOffsetValue(v.Encode()); err != nil {
-				t.Errorf("%+v: %v", v, err)
+		for k := KindOffsetCommit; k <= KindConsumerRegex; k++ {
+			v, err := decodeValue(k, value)
+			if err != nil {
+				continue
 			}
-		}
-		if v, err := DecodeGroupValue(value); err == nil {
-			if _, err := DecodeGroupValue(v.Encode()); err != nil {
+			if _, err := decodeValue(k, v.Encode()); err != nil {
 				t.Errorf("%+v: %v", v, err)
 			}
 		}
@@ -159,8 +182,8 @@ func FuzzGroupRecords(f *testing.F) {
 func TestCoordinator(t *testing.T) {
 	for id, want := range map[string]int32{
 		"gold-classic": 37, "gold-static": 45, "gold-kip848": 25,
-		"gold-simple": 7,
-		"gold-txn-0":  28, "": 0, "polygenelubricants": 0 /* hash MIN_VALUE */, "😀": 49,
+		"gold-simple": 7, "mm": 38, "s": 15, "x": 20,
+		"gold-txn-0": 28, "": 0, "polygenelubricants": 0 /* hash MIN_VALUE */, "😀": 49,
 	} {
 		if got := Coordinator(id, 50); got != want {
 			t.Errorf("%q is at %d, want %d", id, got, want)
