@@ -141,6 +141,7 @@ func Tools() []Tool {
 		{"kafka-features", "describe features and what belongs to a release", featuresTool},
 		{"kafka-metadata-quorum", "describe the metadata quorum", metadataQuorum},
 		{"kafka-dump-log", "print what is in segments, indexes, snapshots", dumpLog},
+		{"zkCli", "ZooKeeper's shell: zkCli [-server host:port] [command]", zkCli},
 		{"zkCleanup", "remove old ZooKeeper snapshots and logs: zkCleanup [dirs] -n count", zkCleanup},
 		{"zkSnapShotToolkit", "show what is in a ZooKeeper snapshot", zkSnapshot},
 		{"zkTxnLogToolkit", "show a ZooKeeper transaction log, mend its checksums, cut it", zkTxnLog},
@@ -155,7 +156,7 @@ func Tools() []Tool {
 func help(env *Env, args []string) int {
 	if len(args) > 0 && args[0] == "--names" {
 		for _, t := range Tools() {
-			if strings.HasPrefix(t.Name, "kafka-") {
+			if strings.HasPrefix(t.Name, "kafka-") || strings.HasPrefix(t.Name, "zk") {
 				fmt.Fprintln(env.Out, t.Name)
 			}
 		}
