@@ -66,6 +66,7 @@ func (l *Log) append(now int64, batches []byte) error {
 		return l.fault("write index", err)
 	}
 	if err := l.write(s, batches, size); err != nil {
+		l.dir.doubted.Store(true)
 		return l.fault("append", err)
 	}
 	// From here on nothing fails.

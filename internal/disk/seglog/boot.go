@@ -18,6 +18,9 @@ import (
 // believed is the offset up to which an adopted log's indexes are: all, save what makes no sense.
 const believed batch.Offset = math.MaxInt64 - 1
 
+// believedTail is how many bytes at the end of such an index are looked at: more than one write.
+const believedTail = 4 * indexTail
+
 // adoptVerify is how much at the end of an adopted log is checked all the same.
 const adoptVerify = 4 << 20
 
@@ -96,6 +99,14 @@ func (l *Log) adoptSegment(s *segment, next batch.Offset) (batch.Offset, bool, e
 // adoptEpochs finds the epochs that began in a segment since they were last written down. The batches that
 // the index knows tell where to look.
 func (l *Log) adoptEpochs(s *segment, h *handle) error {
+	e, ok, err := s.offsets.last()
+	if err != nil || !ok {
+		return err
+	}
+	hd, ok, err := headerAt(h, e.val, s.size.Load())
+	if err != nil || !ok || hd.epoch <= l.epochs.latest() {
+		return err
+	}
 	b, err := vfs.ReadFile(s.fs(), s.name(suffixIndex))
 	if err != nil {
 		return err

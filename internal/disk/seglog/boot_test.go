@@ -36,6 +36,13 @@ func (f countedFile) ReadAt(b []byte, at int64) (int, error) {
 // large writes n batches of 20 kB with epochs that change now and then and times that mostly increase, and a
 // checkpoint near the beginning.
 func large(t *testing.T, m *vfs.Mem, n int) {
+	t.Helper()
+	largeNoted(t, m, n, func(d *Dir) error { return d.Checkpoint(1) })
+}
+
+// largeNoted is large with something else than a checkpoint.
+func largeNoted(t *testing.T, m *vfs.Mem, n int, note func(*Dir) error) {
+	t.Helper()
 	d := openDir(t, m)
 	c := testConfig()
 	c.SegmentBytes, c.IndexBytes = 8<<20, 1<<20
@@ -55,8 +62,81 @@ func large(t *testing.T, m *vfs.Mem, n int) {
 			t.Fatal(err)
 		}
 		if i == 40 {
-			if err := d.Checkpoint(1); err != nil {
+			if err := note(d); err != nil {
 				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A log that was made after the last checkpoint is believed, too, once it was noted; after a power cut it is
+// not.
+func TestKillBeforeTheFirstCheckpoint(t *testing.T) {
+	m := vfs.NewMem()
+	largeNoted(t, m, 400, (*Dir).Note)
+	want := answers(t, m.Crash(1))
+	if got := answers(t, m.Kill()); got != want {
+		t.Error("differs from what a whole scan finds")
+	}
+	for _, c := range []struct {
+		m        *vfs.Mem
+		min, max int
+	}{{m.Kill(), 0, adoptVerify + 1<<20}, {m.Crash(1), 7 << 20, 40 << 20}} {
+		fsys := &countedFS{FS: c.m}
+		openLog(t, openDir(t, fsys))
+		if fsys.read < c.min || fsys.read > c.max {
+			t.Errorf("%d bytes read", fsys.read)
+		}
+	}
+}
+
+// Index files that weren't trimmed, as Apache's broker leaves them when it is killed, end in zeros; and an
+// entry may be damaged. Both are seen though only the ends of the files are looked at.
+func TestKillWithIndexesThatLie(t *testing.T) {
+	m := vfs.NewMem()
+	d := openDir(t, m)
+	c := testConfig()
+	c.SegmentBytes, c.IndexBytes, c.IndexIntervalBytes = 8<<20, 1<<20, 1
+	l, err := d.Open(Spec{Topic: "t", ID: testID, Config: c})
+	for i := range 2 * believedTail / offsetWidth { // the files hold more than what is looked at
+		var b []byte
+		meta := batch.NoProducer(batch.Offset(i), 0, 1000+int64(i/4))
+		if err == nil {
+			b, err = batch.Build(nil, meta, []batch.Record{{Value: []byte("v")}})
+		}
+		if err == nil {
+			err = l.Append(1_000_000, b)
+		}
+		if err == nil && i == 0 {
+			err = d.Checkpoint(1)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := answers(t, m.Kill())
+	name := "/data/t-0/" + segmentName(0)
+	for _, suffix := range []string{suffixIndex, suffixTime} {
+		b, err := vfs.ReadFile(m, name+suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		width := offsetWidth
+		if suffix == suffixTime {
+			width = timeWidth
+		}
+		damaged := slices.Clone(b)
+		clear(damaged[len(b)-3*width : len(b)-2*width])
+		for what, content := range map[string][]byte{
+			"zeros behind": append(slices.Clone(b), make([]byte, 10000*width)...), "a damaged entry": damaged,
+			"part of an entry": b[:len(b)-5], "nothing": nil,
+		} {
+			k := m.Kill()
+			if err := vfs.WriteNew(k, name+suffix, content, false); err != nil {
+				t.Fatal(err)
+			}
+			if answers(t, k) != want {
+				t.Errorf("%s: %s: not what the batches say", suffix, what)
 			}
 		}
 	}

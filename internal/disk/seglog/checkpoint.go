@@ -38,6 +38,25 @@ func (d *Dir) Checkpoint(now int64) error {
 	return nil
 }
 
+// Note writes down that the logs that are on disk now are known, without making anything durable that they
+// hold: the next start, if it comes before the first checkpoint and on the same boot of the machine, believes
+// them (see boot.go).
+func (d *Dir) Note() error {
+	d.mu.Lock()
+	known := true
+	for tp, l := range d.logs {
+		if _, ok := d.recovery[tp]; !ok && len(l.segments()) > 0 {
+			known = false
+			break
+		}
+	}
+	d.mu.Unlock()
+	if known {
+		return nil
+	}
+	return errors.Join(d.saveCheckpoints(), d.saveBoot())
+}
+
 // forEach runs fn for all logs, a few at a time.
 func forEach(logs []*Log, fn func(*Log) error) error {
 	var wg sync.WaitGroup
@@ -81,6 +100,9 @@ func (d *Dir) Sweep(now int64) error {
 func (d *Dir) saveCheckpoints() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.doubted.Swap(false) {
+		d.saved = [2]string{} // to see whether it can be written
+	}
 	var points, starts []PartitionOffset
 	for tp := range d.found {
 		if o, ok := d.recovery[tp]; ok {

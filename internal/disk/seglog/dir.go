@@ -38,7 +38,8 @@ type Dir struct {
 	bootSaved  bool  // the next start may think so, too
 	cleanEpoch int64 // and the broker's epoch then
 	dirty      atomic.Bool
-	standalone bool // one log outside any log directory: no checkpoints, no delays
+	doubted    atomic.Bool // an append failed: is it the directory?
+	standalone bool        // one log outside any log directory: no checkpoints, no delays
 
 	mu       sync.Mutex
 	logs     map[TopicPartition]*Log

@@ -106,7 +106,7 @@ func (l *Log) planFlush(all bool) (flushJob, error) {
 	}
 	j.names, j.newDir = l.namesDirty, l.newDir
 	l.namesDirty, l.newDir = false, false
-	if l.epochs.dirty {
+	if l.epochs.dirty && (all || !l.dir.standalone) {
 		j.epochs = encodeEpochs(l.epochs.entries())
 		l.epochs.dirty = false
 	}

@@ -2,6 +2,7 @@ package seglog
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"sync"
 
@@ -231,19 +232,21 @@ func (x *index) last() (e entry, ok bool, err error) {
 	return x.decode(b[:]), true, nil
 }
 
-// keep cuts the index to the entries before the first that good refuses, and the file with it. Only the
-// writer calls it.
-func (x *index) keep(good func(prev, e entry) bool) error {
-	b, err := vfs.ReadFile(x.seg.fs(), x.seg.name(x.suffix))
-	if err != nil && !os.IsNotExist(err) {
+// keep cuts the index to the entries before the first that good refuses, and the file with it. It looks at
+// the last entries of the file only, as many as fit in last bytes, and those after them; the others are good.
+// Only the writer calls it.
+func (x *index) keep(last int, good func(prev, e entry) bool) error {
+	b, from, size, err := x.readLast(last)
+	if err != nil {
 		return err
 	}
 	x.mu.Lock()
-	disk := min(x.disk, len(b)/x.width)
-	if !x.loaded {
-		disk = len(b) / x.width
+	disk := size / x.width
+	if x.loaded {
+		disk = min(x.disk, disk)
 	}
-	all := append(b[:disk*x.width:disk*x.width], x.tail...)
+	from = min(from, disk)
+	all := append(b[:(disk-from)*x.width:(disk-from)*x.width], x.tail...)
 	x.mu.Unlock()
 	prev, n := entry{-1, -1}, 0
 	for ; n < len(all)/x.width; n++ {
@@ -253,17 +256,42 @@ func (x *index) keep(good func(prev, e entry) bool) error {
 		}
 		prev = e
 	}
-	return x.truncate(all[:n*x.width], len(b))
+	if n == 0 && from > 0 { // the good ones end further up, as in a file made large beforehand
+		return x.keep(math.MaxInt, good)
+	}
+	return x.truncate(from, all[:n*x.width], size)
 }
 
-// truncate makes all, whose beginning the file holds, the index. size is the file's length now.
-func (x *index) truncate(all []byte, size int) error {
+// readLast reads the entries at the end of the file that fit in last bytes: the first of them is entry from.
+// A missing file is an empty one.
+func (x *index) readLast(last int) (b []byte, from, size int, err error) {
+	f, err := x.seg.fs().OpenFile(x.seg.name(x.suffix), os.O_RDONLY, 0)
+	if os.IsNotExist(err) {
+		return nil, 0, 0, nil
+	}
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	size = int(info.Size())
+	from = max(size/x.width-last/x.width, 0)
+	b = make([]byte, size/x.width*x.width-from*x.width)
+	return b, from, size, readFull(f, b, int64(from*x.width))
+}
+
+// truncate makes the file's entries up to from and all, whose beginning the file holds, the index. size is
+// the file's length now.
+func (x *index) truncate(from int, all []byte, size int) error {
 	x.mu.Lock()
 	x.loaded = true
 	x.near = nil
 	x.cuts++
-	x.disk = min(len(all), size) / x.width
-	x.tail = append(x.tail[:0], all[x.disk*x.width:]...)
+	x.disk = min(from*x.width+len(all), size) / x.width
+	x.tail = append(x.tail[:0], all[(x.disk-from)*x.width:]...)
 	end := x.disk * x.width
 	x.mu.Unlock()
 	if size == end {

@@ -226,7 +226,12 @@ func (l *Log) load() error {
 	return nil
 }
 
+// loadEpochs reads the file of epochs. A log of its own, which is read whole anyway, makes them from its
+// batches: so that no sync of it has to wait for that file, which is written when the log is closed.
 func (l *Log) loadEpochs() error {
+	if l.dir.standalone {
+		return nil
+	}
 	b, err := vfs.ReadFile(l.dir.fs, l.file(fileEpochs))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -171,22 +171,26 @@ func (s *segment) cutIndexes(limit, size int64) error {
 	}
 	// An index that wasn't trimmed ends in zeros, which no entry is: the batch at the start of a segment gets
 	// none.
-	if err := s.offsets.keep(func(prev, e entry) bool {
+	last := math.MaxInt
+	if limit >= int64(believed-s.base) {
+		last = believedTail
+	}
+	if err := s.offsets.keep(last, func(prev, e entry) bool {
 		return e.key > prev.key && e.val > max(prev.val, 0) && e.key < limit && e.val < size
 	}); err != nil {
 		return err
 	}
-	if err := s.times.keep(func(prev, e entry) bool {
+	if err := s.times.keep(last, func(prev, e entry) bool {
 		return e.key > max(prev.key, 0) && e.val >= max(prev.val, 0) && e.val < limit
-	}); err != nil || limit >= int64(believed-s.base) {
+	}); err != nil || last < math.MaxInt {
 		return err
 	}
 	// A power cut may have taken more of the times than of the offsets: times are known up to here only.
-	last, _, err := s.times.last()
+	newest, _, err := s.times.last()
 	if err != nil {
 		return err
 	}
-	return s.offsets.keep(func(_, e entry) bool { return e.key <= last.val })
+	return s.offsets.keep(last, func(_, e entry) bool { return e.key <= newest.val })
 }
 
 // forgetIndexes empties both indexes, to be made again from the batches.
@@ -194,10 +198,10 @@ func (s *segment) forgetIndexes() error {
 	s.sinceIndex, s.lastTime = 0, -1
 	s.maxTime, s.maxOffset = -1, NoOffset
 	none := func(_, _ entry) bool { return false }
-	if err := s.offsets.keep(none); err != nil {
+	if err := s.offsets.keep(math.MaxInt, none); err != nil {
 		return err
 	}
-	return s.times.keep(none)
+	return s.times.keep(math.MaxInt, none)
 }
 
 // repair makes the indexes of a segment again from its batches, after one was found to be wrong.

@@ -79,9 +79,15 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
 
 // walker is what walk works with. It is pooled, because what fn gets to see lives on the heap.
 type walker struct {
-	b [4096]byte
-	h header
+	b    [4096]byte
+	h    header
+	many []byte // instead of b where batches are small: it holds the headers of many
 }
+
+const (
+	manyBytes = 64 << 10
+	manyAfter = 64 // batches of less than a page, one after another
+)
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
@@ -96,9 +102,17 @@ func walkHeaders(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) b
 	w := walkers.Get().(*walker)
 	defer walkers.Put(w)
 	var have []byte // what was read at pos
+	small := 0
 	for pos < limit {
 		if len(have) < peek {
-			want := w.b[:min(int64(len(w.b)), limit-pos)]
+			want := w.b[:]
+			if small >= manyAfter {
+				if w.many == nil {
+					w.many = make([]byte, manyBytes)
+				}
+				want = w.many
+			}
+			want = want[:min(int64(len(want)), limit-pos)]
 			n, err := f.ReadAt(want, pos)
 			if err != nil && err != io.EOF {
 				return pos, err
@@ -112,6 +126,9 @@ func walkHeaders(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) b
 		}
 		pos += w.h.size
 		have = have[min(int64(len(have)), w.h.size):]
+		if small++; w.h.size > int64(len(w.b)) {
+			small = 0
+		}
 	}
 	return pos, nil
 }

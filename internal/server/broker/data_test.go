@@ -75,3 +75,29 @@ func TestRestartKeepsRecordsAndProducers(t *testing.T) {
 		}
 	}
 }
+
+// TestReplayIsWrittenDown: the producers' state that was made from many batches after an unclean stop isn't
+// made from them again if the node is killed once more before its next checkpoint.
+func TestReplayIsWrittenDown(t *testing.T) {
+	f := start(t)
+	f.topic("t", 1)
+	p := f.client(kgo.DefaultProduceTopic("t"))
+	rs := make([]*kgo.Record, replayed+1)
+	for i := range rs {
+		rs[i] = &kgo.Record{Value: []byte("v")}
+	}
+	if err := p.ProduceSync(f.ctx(), rs...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	part := f.Partition("t", 0)
+	part.mu.Lock()
+	part.known.Store(false) // as after a kill: nothing is known, and no snapshot was written
+	part.mu.Unlock()
+	if err := part.ensureProducers(); err != nil {
+		t.Fatal(err)
+	}
+	from, _, err := part.log.LatestProducers(part.LEO())
+	if err != nil || from != part.LEO() || part.producers.Len() != 1 {
+		t.Errorf("snapshot at %d of %d, %v", from, part.LEO(), err)
+	}
+}

@@ -8,6 +8,10 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
+// replayed is how many offsets may be read again after a start without writing a snapshot at once: a node
+// that is killed again before its next checkpoint would read them once more, and those that came since.
+const replayed = 1000
+
 // loadProducers makes the producers' state from the newest snapshot and what the log holds after it, when it
 // is first needed: a partition that nobody writes to costs nothing at start. Under mu.
 func (p *Partition) loadProducers() error {
@@ -40,6 +44,9 @@ func (p *Partition) loadProducers() error {
 	p.producers, p.snapshot = s, from
 	p.known.Store(true)
 	p.stable()
+	if end := p.log.EndOffset(); end-from > replayed {
+		p.saveProducers(end)
+	}
 	return nil
 }
 
@@ -101,7 +108,11 @@ func (p *Partition) putProducers() {
 	if p.gone || p.log == nil || !p.known.Load() || p.snapshot == p.log.EndOffset() {
 		return
 	}
-	end := p.log.EndOffset()
+	p.saveProducers(p.log.EndOffset())
+}
+
+// saveProducers writes a snapshot at the log's end. Under mu.
+func (p *Partition) saveProducers(end batch.Offset) {
 	if err := p.log.PutProducers(end, p.producers.Snapshot()); err != nil {
 		p.b.log.Warn("writing a producer snapshot failed", "partition", p.String(), "error", err)
 		return

@@ -203,6 +203,7 @@ func (b *Broker) materialize(parts []*Partition) {
 }
 
 func (b *Broker) materializer() {
+	b.noteLogs()
 	for {
 		select {
 		case <-b.logs.stop:
@@ -212,9 +213,24 @@ func (b *Broker) materializer() {
 				b.materializeOne(p)
 			}
 			b.assignDirs()
+			if len(b.logs.made) == 0 {
+				b.noteLogs()
+			}
 			if b.logs.backlog.Swap(false) {
 				b.each(b.materializeOne)
 			}
+		}
+	}
+}
+
+// noteLogs sees to it that a start after a kill knows the logs that there are now.
+func (b *Broker) noteLogs() {
+	for _, d := range b.logs.dirs {
+		if d.failed.Load() {
+			continue
+		}
+		if err := d.Note(); err != nil {
+			b.checkpointFailed(d, err)
 		}
 	}
 }

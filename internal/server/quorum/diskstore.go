@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,6 +41,8 @@ type diskStore struct {
 	quit   <-chan struct{}
 	part   part
 	buf    []byte
+
+	renamed bool // the quorum-state file, since the directory was synced
 }
 
 // part is the snapshot being fetched.
@@ -125,9 +126,6 @@ func (s *diskStore) Load() (kraft.Loaded, error) {
 	if err := s.align(&out.Log); err != nil {
 		return out, err
 	}
-	if err := s.syncAll(); err != nil {
-		return out, err
-	}
 	if err := s.visit(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.dir, err)
 	}
@@ -201,21 +199,6 @@ func (s *diskStore) dropBelow(ids []kraft.SnapshotID) error {
 	return nil
 }
 
-// syncAll makes what was found durable: a process that died may have left it in the page cache, and from now
-// on this node answers for it.
-func (s *diskStore) syncAll() error {
-	return s.each(func(name string) error {
-		if !strings.HasSuffix(name, ".log") {
-			return nil
-		}
-		f, err := s.fs.OpenFile(filepath.Join(s.dir, name), os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(f.Datasync(), f.Close())
-	})
-}
-
 func (s *diskStore) visit(out *kraft.Loaded) error {
 	l := &out.Log
 	next := l.Start
@@ -248,8 +231,13 @@ func (s *diskStore) visit(out *kraft.Loaded) error {
 
 // SaveElection implements Store.
 func (s *diskStore) SaveElection(e kraft.Election) error {
+	name := filepath.Join(s.dir, quorumStateFile)
+	s.renamed = true
 	return s.patiently(func() error {
-		return vfs.WriteFile(s.fs, filepath.Join(s.dir, quorumStateFile), encodeElection(&e))
+		if err := vfs.WriteNew(s.fs, name+".tmp", encodeElection(&e), true); err != nil {
+			return err
+		}
+		return s.fs.Rename(name+".tmp", name)
 	})
 }
 
@@ -273,8 +261,16 @@ func (s *diskStore) Append(batches []kraft.Batch) error {
 	return err
 }
 
-// Sync implements Store.
-func (s *diskStore) Sync() error { return s.patiently(s.log.Flush) }
+// Sync implements Store. The log comes first: where a sync commits the file system's whole journal, that of
+// the directory has nothing left to do.
+func (s *diskStore) Sync() error {
+	if err := s.patiently(s.log.Flush); err != nil || !s.renamed {
+		return err
+	}
+	err := s.patiently(func() error { return s.fs.SyncDir(s.dir) })
+	s.renamed = s.renamed && err != nil
+	return err
+}
 
 // Truncate implements Store.
 func (s *diskStore) Truncate(to kraft.Offset) error { return s.log.TruncateTo(to) }

@@ -41,6 +41,7 @@ type Engine struct {
 	lastEpoch kraft.Epoch  // of the record before applied
 	lastTime  int64        // its batch's append time
 	recent    recent
+	loose     bool // what was loaded or decided isn't durable yet, and nobody may hear of it before it is
 
 	told    roleTold
 	touched bool // the machine was called since its last Tick
@@ -75,7 +76,7 @@ func NewEngine(cfg EngineConfig, store Store, m Machine, out Outbox, now time.Ti
 	}
 	return &Engine{
 		cfg: cfg, core: core, store: store, m: m, out: out, now: now, sinceTime: now, cleanAt: now.Add(cleanPeriod),
-		applied: disk.Log.Start,
+		applied: disk.Log.Start, loose: cfg.Core.CanVote,
 	}, nil
 }
 
@@ -156,7 +157,7 @@ func (e *Engine) perform() error {
 			return eff.Fatal
 		}
 		if eff.Empty() {
-			return nil
+			return e.settle()
 		}
 		for _, n := range eff.Notes {
 			e.cfg.Logger.Info(n)
@@ -165,10 +166,16 @@ func (e *Engine) perform() error {
 			if err := e.store.SaveElection(*eff.Election); err != nil {
 				return fmt.Errorf("saving the quorum state: %w", err)
 			}
+			e.loose = true
 		}
 		appended, err := e.disk(eff.Disk)
 		if err != nil {
 			return err
+		}
+		if len(eff.Replies)+len(eff.Sends) > 0 {
+			if err := e.settle(); err != nil {
+				return err
+			}
 		}
 		e.send(&eff)
 		if appended {
@@ -177,6 +184,20 @@ func (e *Engine) perform() error {
 			}
 		}
 	}
+}
+
+// settle makes votes, and the log that this node found at its start, durable before anything is said that
+// rests on them: a vote isn't given twice, and a log that others count on isn't lost. A sole voter has nobody
+// to tell: one sync makes its election and the record of its leadership durable.
+func (e *Engine) settle() error {
+	if !e.loose {
+		return nil
+	}
+	if err := e.store.Sync(); err != nil {
+		return fmt.Errorf("syncing the quorum state: %w", err)
+	}
+	e.loose = false
+	return nil
 }
 
 // send comes before the sync: followers write while this node's disk does.
@@ -197,6 +218,7 @@ func (e *Engine) sync() error {
 		if err := e.store.Sync(); err != nil {
 			return fmt.Errorf("syncing the metadata log: %w", err)
 		}
+		e.loose = false
 	}
 	e.core.Step(e.now, kraft.Synced{End: end})
 	return nil

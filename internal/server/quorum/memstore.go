@@ -13,6 +13,7 @@ import (
 // MemStore is a Store in memory that can lose what a crash would lose, for the simulation and for tests.
 type MemStore struct {
 	election  *kraft.Election
+	voted     *kraft.Election // the durable one
 	start     kraft.Offset
 	batches   []kraft.Batch
 	synced    int // batches in front that are durable
@@ -26,23 +27,33 @@ func NewMemStore() *MemStore {
 }
 
 // Crash returns the disk as it is after a power failure: of the batches that were never synced, the first
-// keep survive.
+// keep survive; of two elections the newer one if keep is odd.
 func (s *MemStore) Crash(keep int) *MemStore {
 	n := min(len(s.batches), s.synced+keep)
 	c := NewMemStore()
-	c.election, c.start, c.batches, c.synced = s.election, s.start, slices.Clone(s.batches[:n]), n
+	c.voted, c.start, c.batches, c.synced = s.voted, s.start, slices.Clone(s.batches[:n]), n
+	if keep%2 == 1 {
+		c.voted = s.election
+	}
+	c.election = c.voted
 	c.snapshots = maps.Clone(s.snapshots)
 	return c
 }
 
-// Unsynced is how many batches a crash may lose.
-func (s *MemStore) Unsynced() int { return len(s.batches) - s.synced }
+// Unsynced is how much a crash may lose: batches, and an election.
+func (s *MemStore) Unsynced() int {
+	n := len(s.batches) - s.synced
+	if s.election != s.voted {
+		n++
+	}
+	return n
+}
 
 // Batches is the log. Shared: not to be changed.
 func (s *MemStore) Batches() []kraft.Batch { return s.batches }
 
 // Election is the durable election, nil if none was ever saved.
-func (s *MemStore) Election() *kraft.Election { return s.election }
+func (s *MemStore) Election() *kraft.Election { return s.voted }
 
 // Put places a snapshot file, such as the 0-0 one that formatting makes.
 func (s *MemStore) Put(id kraft.SnapshotID, data []byte) { s.snapshots[id] = data }
@@ -61,7 +72,7 @@ func (s *MemStore) Load() (kraft.Loaded, error) {
 		s.start, s.batches = ids[len(ids)-1].Offset, nil
 		s.dropBelow(s.start)
 	}
-	s.synced = len(s.batches)
+	s.synced = min(s.synced, len(s.batches))
 	out := kraft.Loaded{Election: kraft.Election{Leader: kraft.NoID, Voted: kraft.Key{ID: kraft.NoID}}}
 	if s.election != nil {
 		out.Election = *s.election
@@ -136,7 +147,10 @@ func (s *MemStore) Append(batches []kraft.Batch) error {
 }
 
 // Sync implements Store.
-func (s *MemStore) Sync() error { s.synced = len(s.batches); return nil }
+func (s *MemStore) Sync() error {
+	s.synced, s.voted = len(s.batches), s.election
+	return nil
+}
 
 // Truncate implements Store.
 func (s *MemStore) Truncate(to kraft.Offset) error {

@@ -9,12 +9,14 @@ import (
 // Store is the disk of one replica: its log, its snapshots and its quorum-state file. One goroutine uses it,
 // except that Create and what it returns belong to the goroutine that writes a snapshot.
 type Store interface {
-	// Load reads everything that the core must know, after making sure that it is durable and whole.
+	// Load reads everything that the core must know, after making sure that it is whole. A process that died may
+	// have left it in the page cache: it is durable after the first Sync.
 	Load() (kraft.Loaded, error)
-	// SaveElection is durable when it returns.
+	// SaveElection replaces the election: after a crash it is this one or the one before, until Sync.
 	SaveElection(e kraft.Election) error
-	// Append writes batches at the log's end, in one write if it can. Sync makes them durable.
+	// Append writes batches at the log's end, in one write if it can.
 	Append(batches []kraft.Batch) error
+	// Sync makes everything durable that was loaded, saved and appended.
 	Sync() error
 	// Truncate removes what is at or after to.
 	Truncate(to kraft.Offset) error
