@@ -5,10 +5,11 @@ package main
 import (
 	"os"
 
+	"github.com/kalda/kalda/internal/server/ensemble"
 	"github.com/kalda/kalda/internal/server/node"
 	"github.com/kalda/kalda/internal/tool"
 )
 
 func main() {
-	os.Exit(tool.Main(os.Args, tool.Hooks{Server: node.Main}))
+	os.Exit(tool.Main(os.Args, tool.Hooks{Server: node.Main, ZooKeeper: ensemble.Main}))
 }

@@ -83,6 +83,15 @@ var zooClientKeys = []Key{
 		Doc: "What a record may be longer than that. Here records are bounded by their frames.",
 	},
 	{
+		Name: "kalda.maxOutgoingBytes", Type: Int, Default: "67108864", Valid: "65536..",
+		Doc: "Bytes of replies and notifications that wait for one client to read them; beyond that it is " +
+			"disconnected.",
+	},
+	{
+		Name: "kalda.maxWatchesPerConnection", Type: Int, Default: "1000000", Valid: "0..",
+		Doc: "Paths that one connection may watch; one more gets QUOTAEXCEEDED. 0 is no limit.",
+	},
+	{
 		Name: "largeRequestMaxBytes", Type: Int, Default: "104857600", Valid: "1..", Status: Later,
 		Doc: "Bytes of all large requests in process.",
 	},

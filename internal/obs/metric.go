@@ -41,16 +41,19 @@ type Histogram struct {
 }
 
 // Observe records a plain value; negative ones count as zero.
-func (h *Histogram) Observe(v int64) {
+func (h *Histogram) Observe(v int64) { h.ObserveN(v, 1) }
+
+// ObserveN records a value n times.
+func (h *Histogram) ObserveN(v, n int64) {
 	if v < 0 {
 		v = 0
 	}
-	h.sum.Add(v)
+	h.sum.Add(v * n)
 	i := 0
 	if v > 1 {
 		i = bits.Len64(uint64(v - 1)) // smallest i with v <= 2^i
 	}
-	h.counts[min(i, buckets)].Add(1)
+	h.counts[min(i, buckets)].Add(n)
 }
 
 // ObserveDuration records how long something took.

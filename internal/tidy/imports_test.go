@@ -64,7 +64,7 @@ var table = []layer{
 	{dir: "internal/tidy", ours: []string{}, libs: []string{}},
 	{dir: "internal/deps", libs: []string{"*"}},
 	{dir: "test/faults", ours: []string{"internal/format"}, libs: []string{"github.com/twmb/franz-go"}},
-	{dir: "cmd", ours: []string{"internal/tool", "internal/server/node", "internal/config", "internal/obs"}, libs: []string{}},
+	{dir: "cmd", ours: []string{"internal/tool", "internal/server/node", "internal/server/ensemble", "internal/config", "internal/obs"}, libs: []string{}},
 }
 
 func rings123(more ...string) []string {

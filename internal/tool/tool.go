@@ -29,6 +29,9 @@ type Hooks struct {
 	// Server runs a node until it is told to stop, and returns its exit code. An empty file means the built-in
 	// configuration: one combined node, clients on 9092, controller on 9093, data in ./data.
 	Server func(file string, overrides []string) int
+	// ZooKeeper runs a ZooKeeper server until it is told to stop, and returns its exit code. The arguments are
+	// those of Apache's: a zoo.cfg, or a port and a directory; none means port 2181 and ./data/zookeeper.
+	ZooKeeper func(args []string) int
 }
 
 // Tool is one command.
@@ -117,6 +120,7 @@ func commonPrefix(a, b string) int {
 func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
+		{"zookeeper", "start a ZooKeeper server: kalda zookeeper [zoo.cfg]", serveZooKeeper},
 		{"kafka-storage", "format log directories and say what is in them", storageTool},
 		{
 			"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)",

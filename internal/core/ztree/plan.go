@@ -157,7 +157,9 @@ func (pl *plan) one(op jute.OpCode, body jute.Record) (jute.Record, jute.Code) {
 	case *jute.PathOnly:
 		return pl.deleteContainer(b.Path)
 	case *jute.CreateSessionTxn:
-		pl.p.s.Add(pl.r.Session, b.Timeout, pl.r.Owner, pl.now)
+		if !pl.p.s.Has(pl.r.Session) { // else the driver added it, by a clock of its own
+			pl.p.s.Add(pl.r.Session, b.Timeout, pl.r.Owner, pl.now)
+		}
 		return b, jute.OK
 	case *jute.ErrorTxn:
 		return b, jute.OK

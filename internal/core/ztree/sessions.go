@@ -49,6 +49,9 @@ func (s *Sessions) NextID() SessionID {
 // Len is the number of sessions known.
 func (s *Sessions) Len() int { return len(s.byID) }
 
+// Has says whether a session is known.
+func (s *Sessions) Has(id SessionID) bool { return s.byID[id] != nil }
+
 // Add makes a session known and alive: a new one, a restored one (owner 0). One that is known keeps its
 // owner unless a new one is given.
 func (s *Sessions) Add(id SessionID, timeout int32, owner Owner, now int64) {

@@ -35,6 +35,7 @@ type Tree struct {
 	owned    cow[string, struct{}] // nodes with an owner of any kind, by owner and path
 
 	last    *View // what View gave, while nothing changed
+	peek    View
 	scratch []byte
 }
 
@@ -91,6 +92,20 @@ func (t *Tree) View() *View {
 		t.renumber()
 	}
 	return t.last
+}
+
+// Peek is the state now, for the tree's owner alone and until the next change: unlike a View it costs that
+// change nothing.
+func (t *Tree) Peek() *View {
+	if t.last != nil {
+		return t.last
+	}
+	t.peek = View{
+		cfg: &t.cfg, kinds: &t.kinds, guard: &t.guard, root: t.root, zxid: t.zxid, digest: t.digest,
+		nodes: t.nodes, ephemerals: t.ephemerals, dataSize: t.dataSize,
+		acls: t.aclKeys.m, sessions: t.sessions.m, owned: t.owned.m,
+	}
+	return &t.peek
 }
 
 // renumber makes room for more epochs: once in two thousand million views.

@@ -1,0 +1,78 @@
+package ensemble
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kalda/kalda/internal/config"
+	"github.com/kalda/kalda/internal/obs"
+)
+
+// invalid is the exit code of a configuration that can't be; Apache's scripts know it.
+const invalid = 2
+
+// Main runs a server until SIGTERM or SIGINT and returns the exit code. The arguments are a zoo.cfg, or a
+// port and a directory and so on, or nothing: then it serves port 2181 from ./data/zookeeper.
+func Main(args []string) int { return run(args, os.Getenv, os.Stdout, os.Stderr) }
+
+func run(args []string, getenv func(string) string, out, errs io.Writer) int {
+	began := time.Now()
+	cfg, warnings, err := Load(args, getenv)
+	if err != nil {
+		fmt.Fprintln(errs, "Invalid config, exiting abnormally")
+		fmt.Fprintln(errs, err)
+		return invalid
+	}
+	log := obs.NewLogs(out, slog.LevelInfo).Named("zookeeper")
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	s, err := Start(ctx, Options{Config: cfg, Log: log})
+	if err != nil {
+		log.Error("the server doesn't start", "error", err)
+		fmt.Fprintln(errs, err)
+		return 1
+	}
+	took := time.Since(began).Milliseconds()
+	log.Info(fmt.Sprintf("ZooKeeper server started in %d ms", took), "address", s.Addr())
+	code := 0
+	select {
+	case <-ctx.Done():
+	case <-s.Fatal(): //nolint:errcheck // it is logged where it is made
+		code = 1
+	}
+	stop() // a second signal ends the process at once
+	log.Info("shutting down")
+	if err := s.Stop(); err != nil {
+		log.Error("the shutdown wasn't clean", "error", err)
+		return 1
+	}
+	log.Info("shut down")
+	return code
+}
+
+// Load reads the configuration that arguments and environment give, as Apache's scripts and server do.
+func Load(args []string, getenv func(string) string) (*config.ZooKeeper, config.Warnings, error) {
+	flags := strings.TrimSpace(getenv("SERVER_JVMFLAGS") + " " + getenv("JVMFLAGS"))
+	switch len(args) {
+	case 0:
+		dir, err := filepath.Abs(filepath.Join("data", "zookeeper"))
+		if err != nil {
+			return nil, nil, err
+		}
+		return config.EmbeddedZooKeeper(dir, flags)
+	case 1:
+		return config.LoadZooKeeper(args[0], flags)
+	}
+	return config.ZooKeeperArgs(args, flags)
+}
