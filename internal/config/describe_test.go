@@ -65,6 +65,7 @@ var differs = map[string]string{
 	"broker_1.txt kalda.http.listener":                  "ours",
 	"broker_1.txt kalda.log.level":                      "ours",
 	"broker_1.txt kalda.memory.limit":                   "ours",
+	"broker_1.txt kalda.max.quota.clients":              "ours",
 	"broker_1.txt kalda.max.producer.ids.per.partition": "ours",
 }
 

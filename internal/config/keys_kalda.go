@@ -16,6 +16,11 @@ var kaldaKeys = []Key{
 			"longest are forgotten, as after producer.id.expiration.ms. 0 is no bound.",
 	},
 	{
+		Name: "kalda.max.quota.clients", Type: Int, Default: "10000", Valid: "1..",
+		Doc: "Most clients whose use is counted for each kind of quota, about 500 bytes each; further ones share " +
+			"one account. Those that did nothing for a window are forgotten first.",
+	},
+	{
 		Name: "kalda.memory.limit", Type: Long, Default: "-1", Valid: "-1..",
 		Doc: "Most memory of the process, in bytes. Requests may take a quarter of it, unless " +
 			"queued.max.request.bytes is set; at the bound the node reads slower. -1 is what GOMEMLIMIT or the " +

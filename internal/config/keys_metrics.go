@@ -17,13 +17,12 @@ var metricsKeys = []Key{
 		Doc: "Decides client quotas.",
 	},
 	{
-		Name: "controller.quota.window.num", Type: Int, Default: "11", Valid: "1..", Status: Later,
+		Name: "controller.quota.window.num", Type: Int, Default: "11", Valid: "1..",
 		Doc: "Samples kept for quotas of changes to the cluster.",
 	},
 	{
 		Name: "controller.quota.window.size.seconds", Type: Int, Default: "1", Valid: "1..",
-		Status: Later,
-		Doc:    "Length of one such sample.",
+		Doc: "Length of one such sample.",
 	},
 	{
 		Name: "kafka.metrics.polling.interval.secs", Type: Int, Default: "10", Valid: "1..",
@@ -53,11 +52,11 @@ var metricsKeys = []Key{
 		Doc: "Length of a sample of Java's rate metrics.",
 	},
 	{
-		Name: "quota.window.num", Type: Int, Default: "11", Valid: "1..", Status: Later,
+		Name: "quota.window.num", Type: Int, Default: "11", Valid: "1..",
 		Doc: "Samples kept for client quotas.",
 	},
 	{
-		Name: "quota.window.size.seconds", Type: Int, Default: "1", Valid: "1..", Status: Later,
+		Name: "quota.window.size.seconds", Type: Int, Default: "1", Valid: "1..",
 		Doc: "Length of one such sample.",
 	},
 	{

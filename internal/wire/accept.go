@@ -29,6 +29,11 @@ func (s *Server) accept(l *listener, table *Table) {
 			_ = nc.Close()
 			continue
 		}
+		if d := s.tooEarly(c); d > 0 {
+			s.cfg.Metrics.Refused.Inc()
+			s.wg.Go(func() { s.hold(c, d) })
+			continue
+		}
 		if err := c.initIO(); err != nil {
 			s.forget(c)
 			_ = nc.Close()
@@ -36,6 +41,13 @@ func (s *Server) accept(l *listener, table *Table) {
 		}
 		s.wg.Go(c.serve)
 	}
+}
+
+func (s *Server) tooEarly(c *Conn) time.Duration {
+	if s.cfg.Quotas == nil {
+		return 0
+	}
+	return s.cfg.Quotas.Connect(c.Remote.Addr().Unmap())
 }
 
 // slot waits until max.connections allows another one. False: the server stops.
@@ -133,7 +145,7 @@ func (s *Server) reapOnce(now time.Time) {
 	for c := range s.conns {
 		silent := now.Sub(time.UnixMilli(c.last.Load()))
 		switch {
-		case c.waiting.Load(), c.queued.Load():
+		case c.waiting.Load(), c.queued.Load(), c.paused.Load():
 		case s.cfg.MaxIdle > 0 && silent > s.cfg.MaxIdle:
 			s.cfg.Metrics.IdleClosed.Inc()
 			s.cfg.Log.Debug("closing idle connection", "remote", c.Remote, "silent", silent)

@@ -22,6 +22,8 @@ type Config struct {
 	SendBuffer      int            // socket.send.buffer.bytes; <= 0: the OS's
 	ReceiveBuffer   int            // socket.receive.buffer.bytes; <= 0: the OS's
 
+	Quotas Quotas // nil: nobody is slowed down
+
 	Log     *slog.Logger // default: slog.Default()
 	Metrics *Metrics     // default: not kept
 }

@@ -57,6 +57,8 @@ type Conn struct {
 	partly    atomic.Bool  // holds part of a frame
 	owing     atomic.Bool  // writes a long reply
 	queued    atomic.Bool  // waits for memory
+	paused    atomic.Bool  // waits for a quota
+	muted     atomic.Int64 // unix ns until when nothing is handled; 0: not muted
 }
 
 // Table is what this connection's listener serves.

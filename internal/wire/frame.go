@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/kalda/kalda/internal/format/kerr"
 )
@@ -24,7 +25,7 @@ func (c *Conn) process() bool {
 			return true
 		}
 		c.r += int(size) + 4
-		if !c.handle(b[4 : 4+size]) {
+		if !c.handle(b[4:4+size]) || !c.pause() {
 			return false
 		}
 		if len(c.out.B) >= busyBuffer || len(c.out.files) >= 64 {
@@ -65,20 +66,37 @@ func (c *Conn) handle(frame []byte) bool {
 	if !c.reserve(r.Key, true) {
 		return false
 	}
-	r.Received = c.now
+	r.Received, r.Size = c.now, len(frame)
 	r.resume = nil
 	r.state.Store(pending)
 	c.woken.Store(false)
 	if !r.api.Reuse {
 		c.req = new(Request)
 	}
-	r.api.Serve(r)
+	c.serveRequest(r)
 	r.Body = nil
 	if r.state.Load() != done && !c.await(r) {
 		return false
 	}
 	c.returned()
 	return c.failure == ""
+}
+
+// serveRequest calls Serve and, where there are quotas, takes the time.
+func (c *Conn) serveRequest(r *Request) {
+	if !r.began.IsZero() {
+		r.began = time.Time{}
+		r.busy.Store(0)
+	}
+	if q := c.srv.cfg.Quotas; q == nil || c.table.vital || !q.On() {
+		r.api.Serve(r)
+		return
+	}
+	r.began = time.Now()
+	r.api.Serve(r)
+	if r.state.Load() != done {
+		r.busy.Store(int64(max(time.Since(r.began), 1)))
+	}
 }
 
 // parseHeader reads the request header into r; what is wrong with it, if anything.

@@ -18,12 +18,15 @@ type Request struct {
 	CorrelationID int32
 	ClientID      string
 	Received      time.Time // when its bytes had arrived
+	Size          int       // bytes of the frame
 	// Body is the frame after the header. It aliases the connection's buffer: valid, and free to be changed,
 	// until Serve returns. Decode copies; who keeps parts of Body otherwise copies them.
 	Body []byte
 
 	api    *API
 	state  atomic.Int32
+	began  time.Time      // when Serve was called; kept where there are quotas
+	busy   atomic.Int64   // ns that Serve took, 0 until it returned
 	resume func(*Request) // while parked with Park
 	late   Out            // a reply that came while the connection was writing those before it
 }
@@ -87,6 +90,7 @@ func (r *Request) Decode(req kmsg.Request) bool {
 // Reply answers with resp, at the request's version.
 func (r *Request) Reply(resp kmsg.Response) {
 	resp.SetVersion(r.Version)
+	r.throttle(resp)
 	r.ReplyRaw(resp.AppendTo)
 }
 

@@ -143,7 +143,7 @@ func (s *Server) Shutdown(ctx context.Context) {
 // drain makes the connection end after the requests that have arrived. A request that waits for something to
 // happen is given up.
 func (c *Conn) drain() {
-	if c.waiting.Load() {
+	if c.waiting.Load() || c.paused.Load() {
 		c.kill()
 		return
 	}

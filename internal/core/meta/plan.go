@@ -38,6 +38,17 @@ type Planner struct {
 	Rules *Rules
 	Next  int64      // the offset that the next record will get
 	Rand  *rand.Rand // ids and placement
+	// Mutations is asked before partitions are created or deleted, how many; false: the client has to wait
+	// (KIP-599). nil allows everything.
+	Mutations func(partitions int) bool
+}
+
+// mutate asks for the right to create or delete n partitions.
+func (p *Planner) mutate(n int) Failure {
+	if p.Mutations == nil || p.Mutations(n) {
+		return Failure{}
+	}
+	return failf(kerr.ThrottlingQuotaExceeded, "The throttling quota has been exceeded.")
 }
 
 // Failure is why one thing of a request can't be done. The zero value is success.

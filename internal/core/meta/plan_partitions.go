@@ -66,6 +66,9 @@ func (p *Planner) addPartitions(o *output, in *MorePartitions, place *placer) Fa
 	} else {
 		placement, f = place.place(int(in.Count)-have, rf)
 	}
+	if f.OK() {
+		f = p.mutate(len(placement))
+	}
 	if !f.OK() {
 		return f
 	}

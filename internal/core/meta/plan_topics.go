@@ -107,6 +107,9 @@ func (p *Planner) createTopic(o *output, t *NewTopic, place *placer, r *TopicRes
 		r.Failure = f
 		return
 	}
+	if r.Failure = p.mutate(len(placement)); !r.OK() {
+		return
+	}
 	r.ID, r.Configs = p.newTopicID(), values
 	r.Partitions, r.ReplicationFactor = int32(len(placement)), int16(len(placement[0]))
 	o.put(&record.Topic{Name: t.Name, TopicID: r.ID})
@@ -298,7 +301,11 @@ func (p *Planner) DeleteTopics(refs []TopicRef) (recs [][]byte, results []TopicR
 		case ref.Name == "" && named[ref.ID]:
 			r.Failure = failf(kerr.InvalidRequest, "The provided topic name maps to an ID that was already supplied.")
 		default:
-			t, r.Failure = p.findTopic(ref)
+			if t, r.Failure = p.findTopic(ref); t != nil {
+				if r.Failure = p.mutate(len(t.Partitions)); !r.OK() {
+					t = nil
+				}
+			}
 		}
 		if t != nil {
 			r.Name, r.ID = t.Name, t.ID

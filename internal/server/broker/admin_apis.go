@@ -18,6 +18,8 @@ func (b *Broker) adminAPIs() []wire.API {
 		{Key: int16(kmsg.DescribeLogDirs), Min: 1, Max: 5, Serve: b.serveDescribeLogDirs},
 		{Key: int16(kmsg.CreatePartitions), Min: 0, Max: 3, Serve: b.serveCreatePartitions},
 		{Key: int16(kmsg.IncrementalAlterConfigs), Min: 0, Max: 1, Serve: b.serveIncrementalAlterConfigs},
+		{Key: int16(kmsg.DescribeClientQuotas), Min: 0, Max: 1, Serve: b.serveDescribeClientQuotas},
+		{Key: int16(kmsg.AlterClientQuotas), Min: 0, Max: 1, Serve: b.serveAlterClientQuotas},
 		{Key: int16(kmsg.DescribeQuorum), Min: 0, Max: 2, Serve: b.serveDescribeQuorum},
 		{Key: int16(kmsg.DescribeCluster), Min: 0, Max: 2, Serve: b.serveDescribeCluster},
 		{Key: int16(kmsg.DescribeTopicPartitions), Min: 0, Max: 0, Serve: b.serveDescribeTopicPartitions},

@@ -303,6 +303,7 @@ func (q *produce) settle() {
 }
 
 func (q *produce) answer(r *wire.Request) {
+	throttle := q.b.quotas.throttleProduce(r, q.acks)
 	if q.acks == 0 {
 		q.answerNothing(r)
 		return
@@ -325,7 +326,7 @@ func (q *produce) answer(r *wire.Request) {
 		}
 		b = appendTags(b, flex)
 	}
-	b = append32(b, 0) // throttle time
+	b = append32(b, int32(throttle.Milliseconds()))
 	if q.version >= 10 && moved {
 		b = q.b.appendEndpoints(b, r, q.leaders())
 	} else {

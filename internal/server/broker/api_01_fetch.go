@@ -93,6 +93,10 @@ func (b *Broker) serveFetch(r *wire.Request) {
 		q.free()
 		return
 	}
+	if most, ok := b.quotas.windowBytes(r); ok && q.replica < 0 {
+		q.maxBytes = min(q.maxBytes, most)
+		q.minBytes = min(q.minBytes, q.maxBytes)
+	}
 	b.m.FetchPartitions.Add(int64(len(q.list)))
 	q.until = r.Received.Add(time.Duration(q.maxWait) * time.Millisecond)
 	q.parked.conn = r.Waker()

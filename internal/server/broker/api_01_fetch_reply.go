@@ -31,19 +31,18 @@ func (q *fetch) refuse(r *wire.Request, code kerr.Code) {
 
 // answer writes the reply. Big ranges stay in their files: the connection sends them from there.
 func (q *fetch) answer(r *wire.Request) {
+	if q.replica < 0 {
+		if wait := q.b.quotas.throttleFetch(r, q.total+q.overhead()); wait > 0 {
+			q.release()
+			q.answerEmpty(r, int32(wait.Milliseconds()))
+			return
+		}
+	}
 	q.choose()
 	flex := q.version >= 12
 	o := r.Begin()
 	q.start = len(o.B)
-	b := append32(o.B, 0) // throttle time
-	if q.version >= 7 {
-		b = append16(b, 0)
-		id := int32(0)
-		if q.session != nil && q.session.Len() > 0 {
-			id = q.session.ID()
-		}
-		b = append32(b, id)
-	}
+	b := q.appendHead(o.B, 0)
 	o.B = appendCount(b, q.topics(), flex)
 	var moved []int32
 	for i := 0; i < len(q.list); {
@@ -59,6 +58,32 @@ func (q *fetch) answer(r *wire.Request) {
 		q.b.m.BytesOut.Add(int64(q.total))
 	}
 }
+
+func (q *fetch) appendHead(b []byte, throttle int32) []byte {
+	b = append32(b, throttle)
+	if q.version < 7 {
+		return b
+	}
+	b = append16(b, 0)
+	id := int32(0)
+	if q.session != nil && q.session.Len() > 0 {
+		id = q.session.ID()
+	}
+	return append32(b, id)
+}
+
+// answerEmpty tells a client to wait. Its session doesn't notice: what it was due, it is due next time.
+func (q *fetch) answerEmpty(r *wire.Request, throttle int32) {
+	flex := q.version >= 12
+	o := r.Begin()
+	b := q.appendHead(o.B, throttle)
+	b = appendCount(b, 0, flex)
+	o.B = appendTags(b, flex)
+	r.End(o)
+}
+
+// overhead is about what a reply has around the records.
+func (q *fetch) overhead() int { return 32 + 40*len(q.list) }
 
 // choose decides which partitions the reply tells.
 func (q *fetch) choose() {

@@ -18,6 +18,7 @@ type Broker struct {
 	logs     logs
 	sessions sessions
 	ids      producerIDs
+	quotas   quotas
 
 	creating creations       // topics made on demand
 	idle     map[string]bool // keys of configs that were warned about
@@ -33,6 +34,7 @@ func New(cfg Config) (*Broker, error) {
 	b.logs.made = make(chan []*Partition, 64)
 	b.sessions.init(&b.cfg)
 	b.ids.b = b
+	b.quotas.init(&b.cfg)
 	if err := b.openDirs(); err != nil {
 		return nil, err
 	}

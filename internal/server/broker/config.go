@@ -55,6 +55,9 @@ type Config struct {
 	OffsetsPartitions     int32         // offsets.topic.num.partitions; 50
 	OffsetsReplication    int16         // offsets.topic.replication.factor; 3, as far as there are live brokers
 	TransactionPartitions int32         // transaction.state.log.num.partitions; 50
+	QuotaSamples          int           // quota.window.num; 11
+	QuotaWindow           time.Duration // quota.window.size.seconds; 1 s
+	QuotaClients          int           // kalda.max.quota.clients; 10000
 
 	Forward Forward // to the active controller
 	Groups  Groups  // nil: group requests aren't served
@@ -81,6 +84,9 @@ func (c *Config) fill() {
 	orDefault(&c.OffsetsPartitions, 50)
 	orDefault(&c.OffsetsReplication, 3)
 	orDefault(&c.TransactionPartitions, 50)
+	orDefault(&c.QuotaSamples, 11)
+	orDefault(&c.QuotaWindow, time.Second)
+	orDefault(&c.QuotaClients, 10000)
 	if c.FS == nil {
 		c.FS = vfs.OS()
 	}

@@ -98,7 +98,9 @@ func (f *fixture) run(change ...func(*Config)) {
 	}
 	f.Broker = b
 	listener := wire.Listener{Name: "PLAINTEXT", Host: "127.0.0.1"}
-	f.srv, err = wire.Listen(wire.Config{Listeners: []wire.Listener{listener}, Log: cfg.Log})
+	f.srv, err = wire.Listen(wire.Config{
+		Listeners: []wire.Listener{listener}, Log: cfg.Log, Quotas: b.Quotas(),
+	})
 	if err != nil {
 		f.t.Fatal(err)
 	}

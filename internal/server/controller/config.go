@@ -25,6 +25,9 @@ type Config struct {
 	Unclean           bool          // unclean.leader.election.enable
 	KeepTopics        bool          // delete.topic.enable=false
 	MaxRequestRecords int           // records that one request may write, 10000
+	QuotaSamples      int           // controller.quota.window.num, 11
+	QuotaWindow       time.Duration // controller.quota.window.size.seconds, 1 s
+	QuotaClients      int           // kalda.max.quota.clients, 10000
 
 	// Validate checks the whole resulting configuration of a resource; see meta.ValidateConfig. nil accepts
 	// everything.
@@ -53,6 +56,9 @@ func (c *Config) setDefaults() {
 	orDefault(&c.ReplicationFactor, 1)
 	orDefault(&c.MinISR, 1)
 	orDefault(&c.MaxRequestRecords, 10000)
+	orDefault(&c.QuotaSamples, 11)
+	orDefault(&c.QuotaWindow, time.Second)
+	orDefault(&c.QuotaClients, 10000)
 	if c.Rand == nil {
 		c.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}

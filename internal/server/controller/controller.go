@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kalda/kalda/internal/core/meta"
+	"github.com/kalda/kalda/internal/core/quota"
 	"github.com/kalda/kalda/internal/server/quorum"
 )
 
@@ -37,12 +38,15 @@ type Controller struct {
 	// The rest belongs to the quorum's goroutine.
 	committed *meta.Image // everything applied, perhaps inside a metadata transaction
 	lead      *leadership // nil unless leading
+	limits    *quota.Limits
+	tokens    *quota.Tokens
 }
 
 // New makes a Controller that isn't part of a quorum yet.
 func New(cfg Config, publish Publish) *Controller {
 	cfg.setDefaults()
 	c := &Controller{cfg: cfg, publish: publish, committed: meta.Empty()}
+	c.tokens = quota.NewTokens(quota.Window{Samples: cfg.QuotaSamples, Each: cfg.QuotaWindow}, cfg.QuotaClients)
 	c.rules = meta.Rules{
 		ClusterID: cfg.ClusterID, Partitions: cfg.Partitions, ReplicationFactor: cfg.ReplicationFactor,
 		MinISR: cfg.MinISR, Unclean: cfg.Unclean, KeepTopics: cfg.KeepTopics,
@@ -62,11 +66,26 @@ func (c *Controller) Image() *meta.Image { return c.seen.Load() }
 // perhaps before Handle returns, on any goroutine; it must not block. A controller that doesn't lead
 // answers NOT_CONTROLLER.
 func (c *Controller) Handle(req kmsg.Request, from Origin, reply func(kmsg.Response)) {
+	r := &request{req: req, from: from, reply: reply}
+	if q, ok := req.(*kmsg.AlterClientQuotasRequest); ok {
+		if names := hostNames(q); len(names) > 0 { // a look-up takes time
+			go func() {
+				r.unresolved = unresolved(names)
+				c.submit(r)
+			}()
+			return
+		}
+	}
+	c.submit(r)
+}
+
+func (c *Controller) submit(r *request) {
 	err := c.quorum.Submit(func(w quorum.Writer) {
-		c.handle(&request{w: w, req: req, from: from, reply: reply})
+		r.w = w
+		c.handle(r)
 	})
 	if err != nil {
-		reply(c.notController(req))
+		r.reply(c.notController(r.req))
 	}
 }
 
@@ -90,6 +109,9 @@ func (c *Controller) show(img *meta.Image, d *meta.Delta) {
 	c.committed = img
 	if img.InTransaction() {
 		return
+	}
+	if d.Snapshot || d.Quotas {
+		c.limits = quota.FromRecords(img.Quotas())
 	}
 	c.publish(img, d)
 	c.seen.Store(img)

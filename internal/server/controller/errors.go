@@ -34,6 +34,8 @@ func NotController(resp kmsg.Response) bool {
 		return len(r.Resources) > 0 && r.Resources[0].ErrorCode == code
 	case *kmsg.IncrementalAlterConfigsResponse:
 		return len(r.Resources) > 0 && r.Resources[0].ErrorCode == code
+	case *kmsg.AlterClientQuotasResponse:
+		return len(r.Entries) > 0 && r.Entries[0].ErrorCode == code
 	}
 	p := errorCode(resp)
 	return p != nil && *p == code
@@ -80,6 +82,8 @@ func Refuse(req kmsg.Request, code kerr.Code, message string) kmsg.Response {
 		return alterConfigsResponse(q, func(int) meta.Failure { return f })
 	case *kmsg.IncrementalAlterConfigsRequest:
 		return incrementalAlterConfigsResponse(q, func(int) meta.Failure { return f })
+	case *kmsg.AlterClientQuotasRequest:
+		return failedQuotas(q, f)
 	}
 	resp := req.ResponseKind()
 	resp.SetVersion(req.GetVersion())

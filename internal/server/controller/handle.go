@@ -16,6 +16,8 @@ type request struct {
 	req   kmsg.Request
 	from  Origin
 	reply func(kmsg.Response)
+	// unresolved are the hosts of an AlterClientQuotas that don't resolve.
+	unresolved map[string]bool
 }
 
 func (c *Controller) handle(r *request) {
@@ -34,6 +36,8 @@ func (c *Controller) handle(r *request) {
 		c.alterConfigs(r, q)
 	case *kmsg.IncrementalAlterConfigsRequest:
 		c.incrementalAlterConfigs(r, q)
+	case *kmsg.AlterClientQuotasRequest:
+		c.alterQuotas(r, q)
 	case *kmsg.BrokerRegistrationRequest:
 		c.registerBroker(r, q)
 	case *kmsg.BrokerHeartbeatRequest:

@@ -11,9 +11,10 @@ func (c *Controller) createTopics(r *request, q *kmsg.CreateTopicsRequest) {
 	for i := range q.Topics {
 		in[i] = newTopic(&q.Topics[i])
 	}
-	recs, results := c.planner(r.w).CreateTopics(in)
+	p, wait := c.limited(r, q.Version >= 6)
+	recs, results := p.CreateTopics(in)
 	resp := kmsg.NewPtrCreateTopicsResponse()
-	resp.Version = q.Version
+	resp.Version, resp.ThrottleMillis = q.Version, wait()
 	for i := range results {
 		resp.Topics = append(resp.Topics, c.createdTopic(&results[i]))
 	}
@@ -87,13 +88,16 @@ func deletions(q *kmsg.DeleteTopicsRequest) (out []meta.TopicRef) {
 
 func (c *Controller) deleteTopics(r *request, q *kmsg.DeleteTopicsRequest) {
 	refs := deletions(q)
-	recs, results := c.planner(r.w).DeleteTopics(refs)
-	c.write(r, recs, deleteTopicsResponse(q, refs, func(i int) meta.TopicResult { return results[i] }))
+	p, wait := c.limited(r, q.Version >= 5)
+	recs, results := p.DeleteTopics(refs)
+	resp := deleteTopicsResponse(q, refs, func(i int) meta.TopicResult { return results[i] })
+	resp.ThrottleMillis = wait()
+	c.write(r, recs, resp)
 }
 
 func deleteTopicsResponse(
 	q *kmsg.DeleteTopicsRequest, refs []meta.TopicRef, result func(int) meta.TopicResult,
-) kmsg.Response {
+) *kmsg.DeleteTopicsResponse {
 	resp := kmsg.NewPtrDeleteTopicsResponse()
 	resp.Version = q.Version
 	for i, ref := range refs {
@@ -118,14 +122,19 @@ func (c *Controller) createPartitions(r *request, q *kmsg.CreatePartitionsReques
 			in[i].Assignments = append(in[i].Assignments, nodes(a.Replicas))
 		}
 	}
-	recs, results := c.planner(r.w).CreatePartitions(in)
+	p, wait := c.limited(r, q.Version >= 3)
+	recs, results := p.CreatePartitions(in)
 	if q.ValidateOnly {
 		recs = nil
 	}
-	c.write(r, recs, createPartitionsResponse(q, func(i int) meta.Failure { return results[i].Failure }))
+	resp := createPartitionsResponse(q, func(i int) meta.Failure { return results[i].Failure })
+	resp.ThrottleMillis = wait()
+	c.write(r, recs, resp)
 }
 
-func createPartitionsResponse(q *kmsg.CreatePartitionsRequest, result func(int) meta.Failure) kmsg.Response {
+func createPartitionsResponse(
+	q *kmsg.CreatePartitionsRequest, result func(int) meta.Failure,
+) *kmsg.CreatePartitionsResponse {
 	resp := kmsg.NewPtrCreatePartitionsResponse()
 	resp.Version = q.Version
 	for i := range q.Topics {

@@ -34,6 +34,7 @@ var controllerVersions = []versions{
 	{int16(kmsg.AlterConfigs), 0, 2},
 	{int16(kmsg.CreatePartitions), 0, 3},
 	{int16(kmsg.IncrementalAlterConfigs), 0, 1},
+	{int16(kmsg.AlterClientQuotas), 0, 1},
 	{int16(kmsg.AlterPartition), 2, 3},
 	{int16(kmsg.BrokerRegistration), 0, 4},
 	{int16(kmsg.BrokerHeartbeat), 0, 2},
@@ -46,7 +47,7 @@ var controllerVersions = []versions{
 func forwardable(key int16) bool {
 	switch kmsg.Key(key) {
 	case kmsg.CreateTopics, kmsg.DeleteTopics, kmsg.CreatePartitions, kmsg.AlterConfigs,
-		kmsg.IncrementalAlterConfigs:
+		kmsg.IncrementalAlterConfigs, kmsg.AlterClientQuotas:
 		return true
 	}
 	return false

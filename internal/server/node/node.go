@@ -161,6 +161,9 @@ func (n *Node) build() error {
 	}
 	n.bound(&w)
 	w.Log, w.Metrics = n.logs.Named("network"), &n.metrics.wire
+	if n.broker != nil {
+		w.Quotas = n.broker.Quotas()
+	}
 	if n.wire, err = wire.Listen(w); err != nil {
 		return err
 	}

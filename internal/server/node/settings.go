@@ -90,6 +90,9 @@ func controllerConfig(c *config.Server, id identity) controller.Config {
 		MinISR:            c.Int("min.insync.replicas"),
 		Unclean:           c.Bool("unclean.leader.election.enable"),
 		KeepTopics:        !c.Bool("delete.topic.enable"),
+		QuotaSamples:      c.Int("controller.quota.window.num"),
+		QuotaWindow:       time.Duration(c.Int("controller.quota.window.size.seconds")) * time.Second,
+		QuotaClients:      c.Int("kalda.max.quota.clients"),
 	}
 }
 
@@ -137,6 +140,9 @@ func brokerConfig(c *config.Server, id identity) broker.Config {
 		OffsetsReplication:    int16(c.Int("offsets.topic.replication.factor")),
 		TransactionPartitions: int32(c.Int("transaction.state.log.num.partitions")),
 		MaxProducers:          c.Int("kalda.max.producer.ids.per.partition"),
+		QuotaSamples:          c.Int("quota.window.num"),
+		QuotaWindow:           time.Duration(c.Int("quota.window.size.seconds")) * time.Second,
+		QuotaClients:          c.Int("kalda.max.quota.clients"),
 	}
 }
 
