@@ -143,3 +143,64 @@ func applyPlanned(t *testing.T, tree *Tree, p *Planner, txns []*jute.Txn) {
 		}
 	}
 }
+
+// FuzzApply: any transactions, those too that no planner makes, apply without a panic, and to a tree that a snapshot
+// of it makes again. Each is two bytes of length and its bytes.
+func FuzzApply(f *testing.F) {
+	var all []byte
+	for _, txn := range goldenTxns(f) {
+		txn.Digest = nil
+		b := txn.Append(nil)
+		one := append([]byte{byte(len(b) >> 8), byte(len(b))}, b...)
+		f.Add(one)
+		if all = append(all, one...); len(all) < 4096 {
+			f.Add(append([]byte(nil), all...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		tree := New(Config{Digest: true, ExtendedTypes: true, EnforceQuota: true})
+		for len(in) > 2 {
+			n := min(int(in[0])<<8|int(in[1]), len(in)-2)
+			if txn, err := jute.DecodeTxn(in[2 : 2+n]); err == nil {
+				r := tree.Apply(txn)
+				r.Response(nil)
+			}
+			in = in[2+n:]
+		}
+		v := tree.View()
+		if v.Digest() != tree.Digest() {
+			t.Fatal("the view has another digest")
+		}
+		sameReloaded(t, tree)
+	})
+}
+
+// sameReloaded makes a tree of a tree's snapshot: all totals are the same.
+func sameReloaded(t *testing.T, tree *Tree) {
+	t.Helper()
+	v := tree.View()
+	l := NewLoader(tree.Config())
+	for id, timeout := range v.Sessions() {
+		l.Session(id, timeout)
+	}
+	for key, acl := range v.ACLs() {
+		l.ACL(key, acl)
+	}
+	for path, n := range v.Nodes() {
+		if err := l.Node(path, &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, err := l.Finish(v.Zxid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := back.View()
+	if w.Digest() != v.Digest() || w.EphemeralCount() != v.EphemeralCount() || w.SessionCount() != v.SessionCount() {
+		t.Fatalf("digest %#x and %#x, %d and %d ephemerals, %d and %d sessions", v.Digest(), w.Digest(),
+			v.EphemeralCount(), w.EphemeralCount(), v.SessionCount(), w.SessionCount())
+	}
+	if _, config := v.Lookup(configPath); config && w.NodeCount() != v.NodeCount() {
+		t.Fatalf("%d nodes, and %d from the snapshot", v.NodeCount(), w.NodeCount())
+	}
+}
