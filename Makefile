@@ -7,7 +7,7 @@ SEED ?=
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke faults bench dist check clean
+.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke faults linear bench dist check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -51,6 +51,9 @@ compat-smoke: ## Apache's own tools alone, under three minutes (needs java and m
 faults: build ## crashes after every file operation, damage everywhere; a node under its memory limit (five minutes)
 	KALDA_FAULTS=12 $(GO) test -count=1 -timeout 5m -run Faults ./internal/server/node
 	$(GO) run ./test/faults/memory -kalda bin/kalda
+
+linear: ## a ZooKeeper server under kill -9, its clients' history checked: ROUNDS=200 (four minutes)
+	KALDA_LINEAR=$(or $(ROUNDS),200) $(GO) test -count=1 -timeout 30m -v -run Linearizable_Kill ./internal/server/ensemble
 
 bench: ## microbenchmarks, in benchstat's format; beside Apache: bench/side-by-side.sh
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
