@@ -186,3 +186,18 @@ func (z *ZooKeeper) Indexed(prefix string) (out []string) {
 	}
 	return out
 }
+
+// Setting is one value that was set.
+type Setting struct{ Name, Value string }
+
+// Settings are all that were set, by name, but for passwords.
+func (z *ZooKeeper) Settings() []Setting {
+	out := make([]Setting, 0, len(z.values))
+	for name, value := range z.values {
+		if k := ZooKey(name); k == nil || k.Type != Password {
+			out = append(out, Setting{name, value})
+		}
+	}
+	slices.SortFunc(out, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -146,6 +146,7 @@ func Tools() []Tool {
 		{"kafka-metadata-quorum", "describe the metadata quorum", metadataQuorum},
 		{"kafka-dump-log", "print what is in segments, indexes, snapshots", dumpLog},
 		{"zkCli", "ZooKeeper's shell: zkCli [-server host:port] [command]", zkCli},
+		{"zkServer", "start, stop and ask a ZooKeeper server, as Apache's script does", zkServer},
 		{"zkCleanup", "remove old ZooKeeper snapshots and logs: zkCleanup [dirs] -n count", zkCleanup},
 		{"zkSnapShotToolkit", "show what is in a ZooKeeper snapshot", zkSnapshot},
 		{"zkTxnLogToolkit", "show a ZooKeeper transaction log, mend its checksums, cut it", zkTxnLog},

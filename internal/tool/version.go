@@ -2,8 +2,8 @@ package tool
 
 import (
 	"fmt"
-	"runtime/debug"
-	"time"
+
+	"github.com/kalda/kalda/internal/obs"
 )
 
 // Version is Kalda's version; the linker sets it for releases.
@@ -23,26 +23,6 @@ func version(env *Env, args []string) int {
 
 // versionLine begins with Kafka's version, as Apache's tools print it, because scripts compare that.
 func versionLine() string {
-	commit, _ := buildInfo()
+	commit, _ := obs.Build()
 	return fmt.Sprintf("%s (Kalda %s, commit %s)", KafkaVersion, Version, commit)
-}
-
-// buildInfo is the commit that the binary was built from, and its time as Apache ZooKeeper's tools print one.
-func buildInfo() (commit, date string) {
-	commit, date = "unknown", "1970-01-01 00:00 UTC"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return commit, date
-	}
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			commit = s.Value[:12]
-		case s.Key == "vcs.time":
-			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
-				date = t.UTC().Format("2006-01-02 15:04 UTC")
-			}
-		}
-	}
-	return commit, date
 }

@@ -43,6 +43,8 @@ func run(args []string, getenv func(string) string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, err)
 		return 1
 	}
+	operating := Operate(ctx, s)
+	defer operating.Close()
 	took := time.Since(began).Milliseconds()
 	log.Info(fmt.Sprintf("ZooKeeper server started in %d ms", took), "address", s.Addr())
 	code := 0

@@ -34,6 +34,8 @@ type Server struct {
 	outstanding atomic.Int64 // requests in the pipeline
 	table       table
 	snaps       snapshots
+	traceMask   atomic.Int64 // what gtmk tells; nothing here is traced by it
+	ops         operations
 
 	ln     *net.TCPListener
 	stop   chan struct{}
@@ -50,6 +52,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		watches: ztree.NewWatches(), stop: make(chan struct{}), fatal: make(chan error, 1),
 	}
 	s.table.init()
+	s.traceMask.Store(defaultTraceMask)
 	store, err := zklog.Open(storeOptions(o.Config, o.FS))
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package ensemble
 
 import (
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,15 +17,10 @@ type Options struct {
 	Config *config.ZooKeeper
 	Log    *slog.Logger
 	FS     vfs.FS // nil: the operating system's
-
-	// Words answers a four-letter word that the whitelist allows. rest is what the client sends after it.
-	// nil: the built-in answers.
-	Words func(s *Server, word string, rest io.Reader, w io.Writer)
 }
 
 // settings are the values of zoo.cfg that are looked at often.
 type settings struct {
-	words       func(s *Server, word string, rest io.Reader, w io.Writer)
 	allowed     []string // four-letter words; * is all
 	maxFrame    int
 	maxPerIP    int
@@ -60,8 +54,7 @@ func newSettings(o Options) settings {
 	z := o.Config
 	super, _ := z.String("DigestAuthenticationProvider.superDigest")
 	return settings{
-		words: o.Words, allowed: allowedWords(z), maxFrame: z.Int("jute.maxbuffer"),
-		maxPerIP: z.Int("maxClientCnxns"),
+		allowed: allowedWords(z), maxFrame: z.Int("jute.maxbuffer"), maxPerIP: z.Int("maxClientCnxns"),
 		maxConns: z.Int("maxCnxns"), maxWatches: z.Int("kalda.maxWatchesPerConnection"),
 		maxOut: z.Int("kalda.maxOutgoingBytes"), outstanding: int64(z.Int("globalOutstandingLimit")),
 		batch:       z.Int("maxBatchSize"),

@@ -37,7 +37,7 @@ func (v SummaryValues) Avg() float64 {
 
 // Quantile is an upper bound of the q-quantile, exact to a factor of two and never above Max.
 func (v SummaryValues) Quantile(q float64) int64 {
-	if v.Count == 0 {
+	if v.Count == 0 || v.quantile == nil {
 		return 0
 	}
 	return min(v.quantile(q), v.Max)
@@ -244,7 +244,7 @@ type connCounters struct {
 
 func (n *connCounters) reset() {
 	n.received, n.sent, n.count, n.sum, n.min, n.max = 0, 0, 0, 0, math.MaxInt64, 0
-	n.lastOp, n.lastCxid, n.lastZxid, n.lastReply, n.lastLatency = 0, 0, 0, time.Time{}, 0
+	n.lastOp, n.lastCxid, n.lastZxid, n.lastReply, n.lastLatency = 0, -1, -1, time.Time{}, 0
 }
 
 // answered notes one reply.

@@ -2,7 +2,6 @@ package ensemble
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"time"
 )
@@ -23,10 +22,8 @@ func (c *conn) onWord(word string) error {
 	switch {
 	case !c.s.allows(word):
 		fmt.Fprintf(out, "%s is not executed because it is not in the whitelist.\n", word)
-	case c.s.opts.words != nil:
-		c.s.opts.words(c.s, word, wordReader{c}, out)
 	default:
-		c.s.answerWord(word, out)
+		c.s.answerWord(word, wordReader{c}, out)
 	}
 	out.flush()
 	c.leave()
@@ -76,18 +73,3 @@ func (w *wordWriter) flush() {
 
 // wordPatience is how long a client may take to read a part of an answer.
 const wordPatience = 10 * time.Second
-
-// answerWord has the words that a server needs to be alive at all.
-func (s *Server) answerWord(word string, w io.Writer) {
-	switch word {
-	case "ruok":
-		fmt.Fprint(w, "imok")
-	case "srvr":
-		st := s.Stats()
-		fmt.Fprintf(w, "Zookeeper version: 3.9.5-kalda, built on 2026-01-01 00:00 UTC\n")
-		fmt.Fprintf(w, "Latency min/avg/max: %d/%.4g/%d\n", st.Latency.Min, st.Latency.Avg(), st.Latency.Max)
-		fmt.Fprintf(w, "Received: %d\nSent: %d\nConnections: %d\n", st.Received, st.Sent, st.Connections)
-		fmt.Fprintf(w, "Outstanding: %d\nZxid: %v\nMode: %s\nNode count: %d\n",
-			st.Outstanding, st.Zxid, st.Mode, st.Nodes)
-	}
-}
