@@ -29,7 +29,7 @@ var topicKeys = []Key{
 		Doc:      "Level of zstd when the broker compresses.",
 	},
 	{
-		Name: "delete.retention.ms", Type: Long, Default: "86400000", Valid: "0..", Status: Later,
+		Name: "delete.retention.ms", Type: Long, Default: "86400000", Valid: "0..",
 		Synonyms: []Synonym{{"log.cleaner.delete.retention.ms", 1}},
 		Doc:      "How long a delete marker of a compacted topic stays, for readers to see it.",
 	},
@@ -83,7 +83,6 @@ var topicKeys = []Key{
 	},
 	{
 		Name: "max.compaction.lag.ms", Type: Long, Default: "9223372036854775807", Valid: "1..",
-		Status:   Later,
 		Synonyms: []Synonym{{"log.cleaner.max.compaction.lag.ms", 1}},
 		Doc:      "A record waits at most this long before it can be compacted.",
 	},
@@ -114,12 +113,12 @@ var topicKeys = []Key{
 		Doc:      "Whose time a record carries: the producer's (CreateTime) or the broker's (LogAppendTime).",
 	},
 	{
-		Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Valid: "0..1", Status: Later,
+		Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Valid: "0..1",
 		Synonyms: []Synonym{{"log.cleaner.min.cleanable.ratio", 1}},
 		Doc:      "Share of the log that must be uncompacted before it is cleaned.",
 	},
 	{
-		Name: "min.compaction.lag.ms", Type: Long, Default: "0", Valid: "0..", Status: Later,
+		Name: "min.compaction.lag.ms", Type: Long, Default: "0", Valid: "0..",
 		Synonyms: []Synonym{{"log.cleaner.min.compaction.lag.ms", 1}},
 		Doc:      "A record stays uncompacted at least this long.",
 	},

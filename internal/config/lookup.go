@@ -158,6 +158,9 @@ func Idle(r Resource, name string) bool {
 	if r != ResourceBroker {
 		return false
 	}
+	if strings.HasPrefix(name, "log.cleaner.") { // read again before each cleaning
+		return k.Mode == ReadOnly
+	}
 	for i := range topicKeys {
 		for _, s := range topicKeys[i].Synonyms {
 			if s.Name == name {

@@ -95,21 +95,24 @@ func (d *Dir) Sweep(now int64) error {
 	return errors.Join(errs...)
 }
 
-// saveCheckpoints writes the recovery points and the start offsets. Logs that nobody opened keep what they
-// had.
+// saveCheckpoints writes the recovery points, the start offsets and how far logs are compacted. Logs that
+// nobody opened keep what they had.
 func (d *Dir) saveCheckpoints() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.doubted.Swap(false) {
-		d.saved = [2]string{} // to see whether it can be written
+		d.saved = [3]string{} // to see whether it can be written
 	}
-	var points, starts []PartitionOffset
+	var points, starts, cleaned []PartitionOffset
 	for tp := range d.found {
 		if o, ok := d.recovery[tp]; ok {
 			points = append(points, PartitionOffset{tp, o})
 		}
 		if o, ok := d.starts[tp]; ok {
 			starts = append(starts, PartitionOffset{tp, o})
+		}
+		if o, ok := d.cleaned[tp]; ok {
+			cleaned = append(cleaned, PartitionOffset{tp, o})
 		}
 	}
 	for tp, l := range d.logs {
@@ -121,6 +124,9 @@ func (d *Dir) saveCheckpoints() error {
 		if start := l.StartOffset(); start > segs[0].base {
 			starts = append(starts, PartitionOffset{tp, start})
 		}
+		if o := l.Cleaned(); o >= 0 {
+			cleaned = append(cleaned, PartitionOffset{tp, o})
+		}
 	}
 	err := d.saveCheckpoint(0, fileRecovery, points)
 	if err == nil {
@@ -128,7 +134,17 @@ func (d *Dir) saveCheckpoints() error {
 			d.recovery[p.TopicPartition] = p.Offset
 		}
 	}
-	return errors.Join(err, d.saveCheckpoint(1, fileStart, starts))
+	err = errors.Join(err, d.saveCheckpoint(1, fileStart, starts))
+	if len(cleaned) == 0 && d.saved[2] == "" && len(d.cleaned) == 0 {
+		return err // nothing was ever compacted here
+	}
+	if fault := d.saveCheckpoint(2, fileCleaned, cleaned); fault != nil {
+		return errors.Join(err, fault)
+	}
+	for _, c := range cleaned {
+		d.cleaned[c.TopicPartition] = c.Offset
+	}
+	return err
 }
 
 // SaveStarts makes the start offsets durable, for who promised that what lies before them is gone.
@@ -151,9 +167,12 @@ func (d *Dir) saveCheckpoint(i int, name string, entries []PartitionOffset) erro
 // the place of what was truncated isn't durable yet.
 func (d *Dir) recoveryLowered(l *Log) error {
 	d.mu.Lock()
-	on, ok := d.recovery[TopicPartition{l.spec.Topic, l.spec.Partition}]
+	tp := TopicPartition{l.spec.Topic, l.spec.Partition}
+	on, ok := d.recovery[tp]
+	cleaned, compacted := d.cleaned[tp]
 	d.mu.Unlock()
-	if d.standalone || !ok || on <= l.RecoveryPoint() {
+	lower := ok && on > l.RecoveryPoint() || compacted && cleaned > l.Cleaned()
+	if d.standalone || !lower {
 		return nil
 	}
 	return d.saveCheckpoints()

@@ -46,7 +46,8 @@ type Dir struct {
 	found    map[TopicPartition]bool         // directories that nobody opened yet
 	recovery map[TopicPartition]batch.Offset // as on disk
 	starts   map[TopicPartition]batch.Offset
-	saved    [2]string // the checkpoints' content as last written
+	cleaned  map[TopicPartition]batch.Offset
+	saved    [3]string // the checkpoints' content as last written
 	trash    []trash
 	aside    []string // directories of logs put aside
 }
@@ -128,6 +129,9 @@ func (d *Dir) load() error {
 		return err
 	}
 	if d.starts, err = d.loadCheckpoint(fileStart); err != nil {
+		return err
+	}
+	if d.cleaned, err = d.loadCheckpoint(fileCleaned); err != nil {
 		return err
 	}
 	if err := d.list(); err != nil {
@@ -223,8 +227,12 @@ func (d *Dir) Open(s Spec) (*Log, error) {
 	found := d.found[tp]
 	rp, known := d.recovery[tp]
 	start := d.starts[tp]
+	cleaned, compacted := d.cleaned[tp]
 	d.mu.Unlock()
 	l := newLog(d, s)
+	if found && compacted {
+		l.cleaned.Store(int64(cleaned))
+	}
 	if found {
 		l.start.Store(int64(start))
 		if err := l.openFound(rp, known); err != nil {
@@ -332,6 +340,7 @@ func (d *Dir) forget(l *Log) {
 	delete(d.logs, tp)
 	delete(d.recovery, tp)
 	delete(d.starts, tp)
+	delete(d.cleaned, tp)
 }
 
 // Discard deletes a log that is on disk and that nobody opened, as Log.Delete does.
@@ -357,6 +366,7 @@ func (d *Dir) putAside(tp TopicPartition, suffix string) error {
 	delete(d.found, tp)
 	delete(d.recovery, tp)
 	delete(d.starts, tp)
+	delete(d.cleaned, tp)
 	return nil
 }
 

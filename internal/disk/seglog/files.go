@@ -33,7 +33,9 @@ func (l *Log) removeFiles(s *segment, now bool) error {
 		}
 		l.dir.discard(name+suffixDeleted, l.cfg.Load().FileDeleteDelayMs)
 	}
-	s.gone.Store(!now)
+	if !now {
+		s.rename(suffixDeleted)
+	}
 	s.close()
 	return nil
 }

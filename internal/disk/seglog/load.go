@@ -146,6 +146,7 @@ func (l *Log) finishSwaps(keep, swaps []string) ([]string, error) {
 		keep = append(keep, to)
 	}
 	slices.Sort(keep)
+	keep = slices.Compact(keep) // a replacement without batches spans nothing, but has the name of one
 	return keep, l.dir.fs.SyncDir(l.Path())
 }
 

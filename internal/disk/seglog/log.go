@@ -46,6 +46,7 @@ type Log struct {
 	segs       atomic.Pointer[[]*segment] // by base; the last one is active; empty before the first append
 	start, end atomic.Int64
 	recovery   atomic.Int64 // all before it is durable
+	cleaned    atomic.Int64 // up to where it is compacted; -1: it never was
 	epochs     epochCache
 	awake      atomic.Bool
 
@@ -71,6 +72,7 @@ func newLog(d *Dir, s Spec) *Log {
 	path := filepath.Join(d.path, logName(s.Topic, s.Partition))
 	l.path.Store(&path)
 	l.cfg.Store(&s.Config)
+	l.cleaned.Store(-1)
 	l.segs.Store(new([]*segment))
 	return l
 }

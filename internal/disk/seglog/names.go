@@ -37,6 +37,7 @@ const (
 	fileRecovery    = "recovery-point-offset-checkpoint"
 	fileStart       = "log-start-offset-checkpoint"
 	fileHW          = "replication-offset-checkpoint"
+	fileCleaned     = "cleaner-offset-checkpoint"
 	fileEpochs      = "leader-epoch-checkpoint"
 	filePartition   = "partition.metadata"
 	metadataLogName = "__cluster_metadata-0"

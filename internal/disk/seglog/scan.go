@@ -137,6 +137,13 @@ const readAhead = 1 << 20
 
 // walkBatches is walk with each batch's bytes, valid during the call.
 func walkBatches(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) bool) (int64, error) {
+	return walkChunks(f, pos, limit, readAhead, fn)
+}
+
+// walkChunks is walkBatches that reads so many bytes at once, or one batch however big.
+func walkChunks(
+	f io.ReaderAt, pos, limit, chunk int64, fn func(h *header, b []byte) bool,
+) (int64, error) {
 	var buf, have []byte // have is what was read at pos
 	fill := func(n int64) error {
 		n = min(n, limit-pos)
@@ -153,7 +160,7 @@ func walkBatches(f io.ReaderAt, pos, limit int64, fn func(h *header, b []byte) b
 	for pos < limit {
 		h, ok := parseHeader(have, pos, limit)
 		if !ok || int64(len(have)) < h.size {
-			if err := fill(readAhead); err != nil {
+			if err := fill(chunk); err != nil {
 				return pos, err
 			}
 			if h, ok = parseHeader(have, pos, limit); !ok {

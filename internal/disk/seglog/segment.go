@@ -25,9 +25,9 @@ type segment struct {
 
 	offsets, times index
 	txn            txnIndex
-	bad            atomic.Bool // an index was caught lying: Read makes it again
-	gone           atomic.Bool // its files have .deleted names
-	hasIndex       uint8       // which index files the listing had: 1 offsets, 2 times
+	bad            atomic.Bool            // an index was caught lying: Read makes it again
+	suffix         atomic.Pointer[string] // what its files' names end in, too: .deleted, .cleaned; nil: nothing
+	hasIndex       uint8                  // which index files the listing had: 1 offsets, 2 times
 
 	// The largest timestamp, and the last offset of the batch that has it; under top.
 	top       sync.Mutex
@@ -54,10 +54,19 @@ func newSegment(l *Log, base batch.Offset) *segment {
 
 // name is the path of one of the segment's files.
 func (s *segment) name(suffix string) string {
-	if s.gone.Load() {
-		suffix += suffixDeleted
+	if more := s.suffix.Load(); more != nil {
+		suffix += *more
 	}
 	return s.log.file(segmentName(s.base) + suffix)
+}
+
+// rename notes that the segment's files have other names now.
+func (s *segment) rename(suffix string) {
+	if suffix == "" {
+		s.suffix.Store(nil)
+	} else {
+		s.suffix.Store(&suffix)
+	}
 }
 
 func (s *segment) fs() vfs.FS { return s.log.dir.fs }

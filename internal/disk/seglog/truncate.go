@@ -87,6 +87,7 @@ func (l *Log) lower(o batch.Offset) {
 	l.truncated++
 	l.end.Store(int64(o))
 	l.recovery.Store(min(l.recovery.Load(), int64(o)))
+	l.cleaned.Store(min(l.cleaned.Load(), int64(o)))
 	l.cut = 0
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ErrHalted is what every operation gets after Faults.HaltAfter's: the machine is off.
@@ -175,6 +176,9 @@ func (f *Faults) Stat(name string) (fs.FileInfo, error) {
 
 // Chmod implements FS.
 func (f *Faults) Chmod(name string, perm fs.FileMode) error { return f.under.Chmod(name, perm) }
+
+// Chtime implements FS.
+func (f *Faults) Chtime(name string, modified time.Time) error { return f.under.Chtime(name, modified) }
 
 // SyncDir implements FS.
 func (f *Faults) SyncDir(name string) error {

@@ -238,6 +238,18 @@ func (m *Mem) Chmod(name string, perm fs.FileMode) error {
 	return nil
 }
 
+// Chtime implements FS.
+func (m *Mem) Chtime(name string, modified time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, _, _ := m.find(name)
+	if n == nil {
+		return fail("chtimes", name, fs.ErrNotExist)
+	}
+	n.mtime = modified
+	return nil
+}
+
 // SyncDir implements FS.
 func (m *Mem) SyncDir(name string) error {
 	m.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // OS is the operating system's file system.
@@ -32,6 +33,10 @@ func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(n
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error)   { return os.ReadDir(name) }
 func (osFS) Stat(name string) (fs.FileInfo, error)        { return os.Stat(name) }
 func (osFS) Chmod(name string, perm fs.FileMode) error    { return os.Chmod(name, perm) }
+
+func (osFS) Chtime(name string, modified time.Time) error {
+	return os.Chtimes(name, time.Time{}, modified)
+}
 
 func (osFS) SyncDir(name string) error {
 	d, err := os.Open(name)

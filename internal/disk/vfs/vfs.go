@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // ErrLocked says that another process holds a lock file.
@@ -39,6 +40,7 @@ type FS interface {
 	ReadDir(name string) ([]fs.DirEntry, error) // sorted by name
 	Stat(name string) (fs.FileInfo, error)
 	Chmod(name string, perm fs.FileMode) error
+	Chtime(name string, modified time.Time) error
 	SyncDir(name string) error
 	Lock(name string) (io.Closer, error) // creates the file; ErrLocked
 

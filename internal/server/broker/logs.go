@@ -207,6 +207,7 @@ func (p *Partition) remove(stray bool) {
 		return
 	}
 	p.gone = true
+	p.b.cleaner.forget(p)
 	old := *p.role.Load()
 	old.leading = false
 	p.role.Store(&old)

@@ -20,4 +20,8 @@ type Metrics struct {
 	LogFlush                            obs.Histogram
 	ProducerIDs, ProducerIDBlocks       obs.Counter
 	LocalAppendFailures, DuplicateBatch obs.Counter
+	CleanedLogs, CleanedBytes           obs.Counter
+	CleanerRecopy, CleanerBuffer        obs.Gauge // percent, of the last cleaning
+	CleanerTime, MaxCompactionDelay     obs.Gauge // s
+	MaxDirty                            obs.Gauge // percent
 }

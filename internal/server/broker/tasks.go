@@ -14,10 +14,11 @@ import (
 // because a start after a crash reads again what was appended since.
 const checkpointEvery = 5 * time.Second
 
-// Start begins the background tasks: putting logs on disk, checkpoints, retention, expiry.
+// Start begins the background tasks: putting logs on disk, checkpoints, retention, compaction, expiry.
 func (b *Broker) Start() {
 	b.logs.wg.Go(b.materializer)
 	b.logs.wg.Go(b.tasks)
+	b.logs.wg.Go(b.cleaner.run)
 }
 
 // PutStraysAside renames the logs on disk that metadata doesn't place here. To be called once, when the image

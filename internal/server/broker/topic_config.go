@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/kalda/kalda/internal/config"
+	"github.com/kalda/kalda/internal/core/compact"
 	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/format/batch"
 )
@@ -25,10 +26,11 @@ func defaultTopic(map[string]string) config.TopicConfig {
 
 // topicRules is a topic's configuration as the partitions use it. Immutable, but for the codec's own state.
 type topicRules struct {
-	batch  batch.Rules
-	codec  batch.Decompressor
-	log    seglog.Config
-	minISR int
+	batch   batch.Rules
+	codec   batch.Decompressor
+	log     seglog.Config
+	compact compact.Config
+	minISR  int
 }
 
 func newTopicRules(c config.TopicConfig) *topicRules {
@@ -45,6 +47,10 @@ func newTopicRules(c config.TopicConfig) *topicRules {
 		FlushMessages: c.FlushMessages, FlushMs: c.FlushMs,
 		RetentionBytes: c.RetentionBytes, RetentionMs: c.RetentionMs, FileDeleteDelayMs: c.FileDeleteDelayMs,
 		Delete: c.CleanupDelete, Compact: c.CleanupCompact, MaxCompactionLagMs: c.MaxCompactionLagMs,
+	}
+	r.compact = compact.Config{
+		MinLagMs: c.MinCompactionLagMs, MaxLagMs: c.MaxCompactionLagMs, MinDirty: c.MinCleanableDirtyRatio,
+		DeleteRetentionMs: c.DeleteRetentionMs, SegmentBytes: r.log.SegmentBytes, IndexBytes: r.log.IndexBytes,
 	}
 	return r
 }

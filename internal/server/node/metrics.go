@@ -124,6 +124,7 @@ func (n *Node) registerBroker() {
 	n.reg.Func(gauge("kafka_server_kafkaserver_brokerstate",
 		"1 starting, 2 recovery, 3 running, 6 and 7 stopping."),
 		func() float64 { return float64(n.life.state.Load()) })
+	n.registerCleaner()
 	info := gauge("kafka_server_kafkaserver_clusterid", "Always 1; which cluster and node this is.",
 		"cluster", "node")
 	n.reg.Func(info, func() float64 { return 1 }, n.id.cluster, strconv.Itoa(int(n.cfg.NodeID)))
