@@ -115,9 +115,9 @@ func (t *Txns) kind(v batch.View) int {
 // byFirst is a heap.
 type byFirst []Aborted
 
-func (h byFirst) Len() int           { return len(h) }
-func (h byFirst) Less(i, j int) bool { return h[i].First < h[j].First }
-func (h byFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byFirst) Len() int           { return len(*h) }
+func (h *byFirst) Less(i, j int) bool { return (*h)[i].First < (*h)[j].First }
+func (h *byFirst) Swap(i, j int)      { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
 
 func (h *byFirst) Push(x any) {
 	a, _ := x.(Aborted)

@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -135,7 +136,7 @@ func (c *Cleaning) Walk(i int, from batch.Offset, fn func(b []byte) error) error
 	switch {
 	case err != nil:
 		return c.l.fault("clean", err)
-	case stop == io.EOF:
+	case errors.Is(stop, io.EOF):
 		return nil
 	case stop != nil:
 		return stop

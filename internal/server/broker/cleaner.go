@@ -14,9 +14,9 @@ import (
 // cleaner compacts the logs whose topics ask for it. It has log.cleaner.threads workers; each takes the log
 // that needs it most, cleans it (see clean.go), and rests when there is none.
 type cleaner struct {
-	b      *Broker
-	seed   [2]uint64 // of the tables of keys: secret, so that nobody makes keys that collide
-	pace   pace
+	b    *Broker
+	seed [2]uint64 // of the tables of keys: secret, so that nobody makes keys that collide
+	pace pace
 
 	picking sync.Mutex // held while a log is chosen: one worker does it at a time
 

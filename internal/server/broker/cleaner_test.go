@@ -210,8 +210,10 @@ func TestUncleanable(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if f.clean() || f.clean() {
-		t.Error("cleaned")
+	for range 2 {
+		if f.clean() {
+			t.Error("cleaned")
+		}
 	}
 	if n := f.Uncleanable()[f.dirs[0]]; n[0] != 1 || n[1] == 0 {
 		t.Errorf("uncleanable: %v", f.Uncleanable())
