@@ -393,8 +393,8 @@ func TestTransactions(t *testing.T) {
 	b.marker(2, commitMarker, 5)     // 6
 	b.add(batch.NoProducer(0, 0, 1000), rec("z", "0", 0))
 	kept, _ := b.clean(1 << 20)
-	// The aborted record doesn't count. Its marker stays with its index entry as long as it has just gone, and so
-	// does that of a committed transaction.
+	// The aborted record doesn't count. Its marker stays with its index entry as long as it has just gone,
+	// and so does that of a committed transaction.
 	b.want("first", "0-0 0:a=0@1000", "3-3 p1 marker", "4-4 p2 marker", "5-5 p2 5:b=2@1000", "6-6 p2 marker",
 		"7-7 7:z=0@1000")
 	if len(kept) != 1 || kept[0].Last != 3 {
@@ -411,8 +411,8 @@ func TestTransactions(t *testing.T) {
 	b.want("third", "0-0 0:a=0@1000", "5-5 p2 5:b=2@1000", "6-6 p2 marker", "7-7 7:z=0@1000")
 }
 
-// What tells the last sequence of a live producer stays as an empty batch, and what tells its epoch alone as a
-// marker.
+// What tells the last sequence of a live producer stays as an empty batch, and what tells its epoch alone
+// as a marker.
 func TestLiveProducersStay(t *testing.T) {
 	b := newBed(t)
 	b.last = map[int64]LastOf{1: {Data: 2, Epoch: 1}, 2: {Data: -1, Epoch: 1}}

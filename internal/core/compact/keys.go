@@ -14,9 +14,10 @@ const slotBytes = 24
 const prime = 1<<61 - 1
 
 // Keys maps the hashes of keys to the newest offsets at which they were seen. Two different keys with the
-// same hash would be taken for one, and the older one lost. So the hash has 122 bits, and its collisions have a
-// proven bound: it is a pair of polynomials over a prime field, with the key's bytes as coefficients, at two
-// secret points. Keys of n bytes collide with a probability of (n/7)^2 / 2^122, whatever the keys are.
+// same hash would be taken for one, and the older one lost. So the hash has 122 bits, and its collisions
+// have a proven bound: it is a pair of polynomials over a prime field, with the key's bytes as
+// coefficients, at two secret points. Keys of n bytes collide with a probability of (n/7)^2 / 2^122,
+// whatever the keys are.
 type Keys struct {
 	points [2]uint64
 	slots  []slot
@@ -31,8 +32,8 @@ type slot struct {
 	offset batch.Offset
 }
 
-// NewKeys makes a table of so many bytes, of which the part load (0..1] may be used, seeded with secret random
-// numbers. Of that memory it takes only what a part of the log of expect records needs.
+// NewKeys makes a table of so many bytes, of which the part load (0..1] may be used, seeded with secret
+// random numbers. Of that memory it takes only what a part of the log of expect records needs.
 func NewKeys(bytes int64, load float64, expect int64, seed [2]uint64) *Keys {
 	most := max(bytes/slotBytes, 2)
 	limit := int64(float64(most) * load)

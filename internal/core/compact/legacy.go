@@ -6,9 +6,9 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// Messages of magic 0 and 1, which logs have that are older than Kafka 0.11: each is an entry of its own with a
-// key and a value, or a wrapper whose value is a compressed set of messages. A wrapper is kept whole as long as
-// any message in it is to be kept, or if it can't be read.
+// Messages of magic 0 and 1, which logs have that are older than Kafka 0.11: each is an entry of its own
+// with a key and a value, or a wrapper whose value is a compressed set of messages. A wrapper is kept
+// whole as long as any message in it is to be kept, or if it can't be read.
 
 const (
 	posMagic       = 16

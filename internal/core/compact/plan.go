@@ -110,9 +110,9 @@ func floor(segs []Segment, o batch.Offset) int {
 	return i
 }
 
-// Groups divides the segments before offset end, all of them before offset bound, into those that become one:
-// numbers of neighbours. No group can become larger than a segment, or its indexes than theirs, and no offset
-// in it lies too far from its first for the indexes.
+// Groups divides the segments before offset end, all of them before offset bound, into those that become
+// one: numbers of neighbours. No group can become larger than a segment, or its indexes than theirs, and
+// no offset in it lies too far from its first for the indexes.
 func Groups(segs []Segment, end, bound batch.Offset, c *Config) (groups []int) {
 	n := 0
 	for n < len(segs) && segs[n].Base < end {

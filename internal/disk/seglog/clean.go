@@ -10,9 +10,9 @@ import (
 )
 
 // A compaction replaces segments by ones with less in them, while the log is used. Its owner decides what
-// stays; here is how segments are read and exchanged. The exchange is Apache's, so that either recovers what
-// the other left (broker.md 3.8): what is to come is written as .cleaned, made durable, and renamed to .swap,
-// from where on a start finishes what is left to do.
+// stays; here is how segments are read and exchanged. The exchange is Apache's, so that either recovers
+// what the other left (broker.md 3.8): what is to come is written as .cleaned, made durable, and renamed
+// to .swap, from where on a start finishes what is left to do.
 
 // Cleaned is up to which offset the log is compacted, -1 if it never was.
 func (l *Log) Cleaned() batch.Offset { return batch.Offset(l.cleaned.Load()) }
@@ -100,8 +100,8 @@ func (c *Cleaning) Modified(i int) (int64, error) {
 	return info.ModTime().UnixMilli(), nil
 }
 
-// Changed says that segment i or a later one isn't in the log any more: an error met on the way need not mean
-// anything.
+// Changed says that segment i or a later one isn't in the log any more: an error met on the way need not
+// mean anything.
 func (c *Cleaning) Changed(i int) bool {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
@@ -111,9 +111,9 @@ func (c *Cleaning) Changed(i int) bool {
 	return c.l.closed || at < 0 || at+len(left) > len(segs) || !slices.Equal(segs[at:at+len(left)], left)
 }
 
-// Walk calls fn with every batch of segment i, of any magic, from the one that holds offset from on, until fn
-// returns an error; io.EOF ends the walk without one. A batch whose checksum is wrong ends it with ErrCorrupt:
-// what is written again would look good.
+// Walk calls fn with every batch of segment i, of any magic, from the one that holds offset from on, until
+// fn returns an error; io.EOF ends the walk without one. A batch whose checksum is wrong ends it with
+// ErrCorrupt: what is written again would look good.
 func (c *Cleaning) Walk(i int, from batch.Offset, fn func(b []byte) error) error {
 	s := c.segs[i]
 	h, err := s.open()

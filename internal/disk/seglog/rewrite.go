@@ -11,7 +11,8 @@ import (
 	"github.com/kalda/kalda/internal/format/batch"
 )
 
-// ErrChanged says that the segments to be replaced aren't in the log any more: it was cut or its start moved.
+// ErrChanged says that the segments to be replaced aren't in the log any more: it was cut or its start
+// moved.
 var ErrChanged = errors.New("the log changed meanwhile")
 
 // Rewriting makes what takes the place of neighbouring segments: one segment, or more if what was kept
@@ -204,7 +205,8 @@ func (w *Rewriting) exchange(next []*segment) error {
 		}
 	}()
 	l.namesDirty = true
-	// The other way round, so that as long as one is still .cleaned all that are .swap already count for nothing.
+	// The other way round, so that as long as one is still .cleaned all that are .swap already count for
+	// nothing.
 	for _, s := range slices.Backward(w.made) {
 		if err := s.move(suffixCleaned, suffixSwap); err != nil {
 			return err

@@ -48,8 +48,8 @@ func (c *cleaner) cleanOne(s *cleanerSettings) bool {
 	return true
 }
 
-// failed tells of a cleaning that didn't succeed. Unless it was stopped, or for want of what may come back, the
-// log isn't tried again: it would fail again, and it grows until somebody looks.
+// failed tells of a cleaning that didn't succeed. Unless it was stopped, or for want of what may come
+// back, the log isn't tried again: it would fail again, and it grows until somebody looks.
 func (c *cleaner) failed(p *Partition, err error) {
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, seglog.ErrChanged), errors.Is(err, seglog.ErrClosed):
@@ -213,8 +213,9 @@ func (r *round) rewriteOne(w *seglog.Rewriting, i int) error {
 			return err
 		}
 		for _, a := range r.gone {
-			t := seglog.AbortedTxn{ProducerID: a.ProducerID, First: a.First, Last: a.Last, LastStable: a.LastStableOffset}
-			if err := w.Aborted(t); err != nil {
+			if err := w.Aborted(seglog.AbortedTxn{
+				ProducerID: a.ProducerID, First: a.First, Last: a.Last, LastStable: a.LastStableOffset,
+			}); err != nil {
 				return err
 			}
 		}
@@ -223,8 +224,8 @@ func (r *round) rewriteOne(w *seglog.Rewriting, i int) error {
 	})
 }
 
-// keepLegacyDeletes says whether tombstones of old formats, which have no delete horizon, stay: as long as the
-// segment is younger than the clean part of the log by delete.retention.ms.
+// keepLegacyDeletes says whether tombstones of old formats, which have no delete horizon, stay: as long as
+// the segment is younger than the clean part of the log by delete.retention.ms.
 func (r *round) keepLegacyDeletes(i int) (bool, error) {
 	clean := -1
 	for k := range r.state.Segments {

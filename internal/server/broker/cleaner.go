@@ -182,8 +182,8 @@ func (c *cleaner) done(p *Partition) {
 	delete(c.busy, p)
 }
 
-// look plans the cleaning of one log; nil if there is nothing to clean. Most logs are told by what is known of
-// them without reading anything.
+// look plans the cleaning of one log; nil if there is nothing to clean. Most logs are told by what is
+// known of them without reading anything.
 func (c *cleaner) look(p *Partition, now int64, chunk int) (*job, error) {
 	l := p.log
 	if l.Segments() < 2 {

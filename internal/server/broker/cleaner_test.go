@@ -162,7 +162,8 @@ func TestTombstonesGoAfterTheirHorizon(t *testing.T) {
 	}
 }
 
-// What is younger than the minimum lag isn't touched; what is older than the maximum is, however clean the log.
+// What is younger than the minimum lag isn't touched; what is older than the maximum is, however clean the
+// log.
 func TestCompactionLags(t *testing.T) {
 	now := time.Now()
 	f := start(t, func(c *Config) { c.Now = func() time.Time { return now } })

@@ -14,7 +14,10 @@ func (n *Node) registerCleaner() {
 		name, help string
 		value      *obs.Gauge
 	}{
-		{cleanerMetrics + "cleaner_recopy_percent", "Share of the last compacted log that was kept.", &b.CleanerRecopy},
+		{
+			cleanerMetrics + "cleaner_recopy_percent", "Share of the last compacted log that was kept.",
+			&b.CleanerRecopy,
+		},
 		{
 			cleanerMetrics + "max_buffer_utilization_percent", "Share of the table of keys that was used last.",
 			&b.CleanerBuffer,
@@ -35,8 +38,9 @@ func (n *Node) registerCleaner() {
 		func() float64 { return float64(n.broker.CleanersMissing()) })
 	n.reg.Func(gauge(cleanerManager+"time_since_last_run_ms", "Since a log to compact was looked for."),
 		func() float64 { return float64(n.broker.SinceCleanerRan().Milliseconds()) })
-	count := gauge(cleanerManager+"uncleanable_partitions_count", "Logs that couldn't be compacted.", "logDirectory")
-	bytes := gauge(cleanerManager+"uncleanable_bytes", "Bytes of logs that couldn't be compacted.", "logDirectory")
+	const dirLabel = "logDirectory"
+	count := gauge(cleanerManager+"uncleanable_partitions_count", "Logs that couldn't be compacted.", dirLabel)
+	bytes := gauge(cleanerManager+"uncleanable_bytes", "Bytes of logs that couldn't be compacted.", dirLabel)
 	n.reg.OnScrape(func(emit func(obs.Sample)) {
 		for dir, un := range n.broker.Uncleanable() {
 			emit(obs.Sample{Desc: count, Values: []string{dir}, Value: float64(un[0])})
