@@ -74,26 +74,18 @@ func (l *Log) adoptSegment(s *segment, next batch.Offset) (batch.Offset, bool, e
 	if err != nil {
 		return 0, false, err
 	}
-	c := scan{l: l, s: s, next: next, end: s.base, gapPos: -1}
 	if pos > 0 {
-		c.end = 0 // the first batch tells
 		if err := l.adoptEpochs(s, h); err != nil {
 			return 0, false, err
 		}
 	}
-	pos, err = walk(h, pos, size, func(b *header) bool { return b.pos < size-adoptVerify && c.take(b) })
-	if err == nil && pos < size {
-		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool {
-			return verify(b, raw) == nil && c.take(b)
-		})
-	}
-	if err == nil && c.end <= l.verifyFrom && c.end > 0 { // nothing since the last checkpoint
+	end, whole, err := l.scanFrom(h, s, next, pos, scanRules{
+		believe: func(b *header) bool { return b.pos < size-adoptVerify }, verify: true,
+	})
+	if err == nil && whole && end <= l.verifyFrom && end > 0 { // nothing since the last checkpoint
 		s.synced = size
 	}
-	if err != nil || pos == size {
-		return c.end, err == nil, err
-	}
-	return l.cutSegment(h, &c, pos)
+	return end, whole, err
 }
 
 // adoptEpochs finds the epochs that began in a segment since they were last written down. The batches that

@@ -190,6 +190,7 @@ func (l *Log) wakeLocked() error {
 		l.epochs.assign(e.Epoch, e.Start)
 	}
 	l.early = nil
+	l.verifyFrom = math.MaxInt64
 	l.awake.Store(true)
 	return nil
 }

@@ -49,6 +49,7 @@ type Log struct {
 	cleaned    atomic.Int64 // up to where it is compacted; -1: it never was
 	epochs     epochCache
 	awake      atomic.Bool
+	holes      atomic.Pointer[[]*HoleError] // damage that was kept, by offset
 
 	flushing sync.Mutex // held around syncs; before mu
 

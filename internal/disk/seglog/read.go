@@ -85,7 +85,7 @@ func (l *Log) Read(from, bound batch.Offset, maxBytes int, minOne bool) (Slice, 
 	for try := 0; ; try++ {
 		s, err := l.read(from, bound, maxBytes, minOne)
 		// A segment can be deleted between finding and opening it: its successors are in the next list.
-		if err == nil || try > 2 || !errors.Is(err, fs.ErrNotExist) {
+		if err == nil || try > 2 || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errMended) {
 			return s, err
 		}
 	}
@@ -97,12 +97,18 @@ func (l *Log) read(from, bound batch.Offset, maxBytes int, minOne bool) (Slice, 
 		return Slice{}, ErrOffsetOutOfRange
 	}
 	bound = min(bound, end)
+	if hole := l.hole(from); hole != nil {
+		if hole.First <= from {
+			return Slice{}, l.fault("read", hole)
+		}
+		bound = min(bound, hole.First)
+	}
 	segs := l.segments()
 	for i := max(floorSegment(segs, from), 0); i < len(segs) && from < bound && segs[i].base < bound; i++ {
 		whole := i+1 < len(segs) && segs[i+1].base <= bound
 		s, err := segs[i].slice(from, bound, whole)
 		if err != nil {
-			return Slice{}, l.fault("read", err)
+			return Slice{}, l.fault("read", l.stepOver(segs[i], err))
 		}
 		if segs[i].bad.CompareAndSwap(true, false) {
 			if err := l.repair(segs[i]); err != nil {
@@ -115,6 +121,26 @@ func (l *Log) read(from, bound batch.Offset, maxBytes int, minOne bool) (Slice, 
 		}
 	}
 	return Slice{}, nil
+}
+
+// errMended says that a read is to be tried again.
+var errMended = errors.New("damage was stepped over")
+
+// stepOver mends a segment in which a reader met something else than a batch: err says what. If that works it
+// returns errMended. It is tried once: it may take long.
+func (l *Log) stepOver(s *segment, err error) error {
+	if !s.torn.Load() || s.hopeless.Load() || l.dir.standalone {
+		return err
+	}
+	if again := l.repair(s); again != nil {
+		if !s.hopeless.Swap(true) {
+			l.dir.o.Logger.Error("damage in the log can't be stepped over", "error", again)
+		}
+		return errors.Join(err, again)
+	}
+	s.torn.Store(false)
+	s.stepped.Store(true)
+	return errMended
 }
 
 // slice is all bytes of the segment from offset from to bound, or to its end if whole.

@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/kalda/kalda/internal/format/batch"
@@ -12,17 +13,21 @@ type scan struct {
 	s    *segment
 	next batch.Offset // where the next segment starts
 
-	end    batch.Offset // after the last batch taken
-	gapPos int64        // of the last batch that didn't follow its predecessor without a gap; -1 for none
-	gapEnd batch.Offset // and the end before it
-	back   bool         // a batch was refused that starts before the end
+	end     batch.Offset // after the last batch taken
+	gapPos  int64        // of the last batch that didn't follow its predecessor without a gap; -1 for none
+	gapEnd  batch.Offset // and the end before it
+	back    bool         // a batch was refused that starts before the end
+	modern  bool         // there was a batch of the current format: none of those before it follows
+	prev    header       // the last batch taken
+	excused int64        // position of a batch that may be odd
 }
 
 // take enters a batch in the indexes and the epochs, if it can be the next one.
 func (c *scan) take(b *header) bool {
-	if b.last >= c.next {
+	if b.last >= c.next || c.modern && b.magic < 2 || b.odd && b.pos != c.excused && !c.l.cfg.Load().Compact {
 		return false
 	}
+	c.modern = b.magic == 2
 	if b.last < c.end || b.magic == 2 && b.base < c.end {
 		c.back = true
 		return false
@@ -40,7 +45,7 @@ func (c *scan) take(b *header) bool {
 	if b.epoch > c.l.epochs.latest() {
 		c.l.epochs.assign(b.epoch, b.base)
 	}
-	c.end = b.last + 1
+	c.end, c.prev = b.last+1, *b
 	return true
 }
 
@@ -63,21 +68,77 @@ func (l *Log) scanSegment(s *segment, trusted, verifyFrom, next batch.Offset) (b
 	if err != nil {
 		return 0, false, err
 	}
-	c := scan{l: l, s: s, next: next, end: s.base, gapPos: -1}
-	if pos > 0 {
-		c.end = 0 // the first batch tells
+	return l.scanFrom(h, s, next, pos, scanRules{
+		believe: func(b *header) bool { return b.last < verifyFrom },
+		verify:  verifyFrom < math.MaxInt64, synced: true,
+	})
+}
+
+// scanRules say what of a segment is taken as it is, and what is verified.
+type scanRules struct {
+	believe func(*header) bool // a batch by its header alone
+	verify  bool               // else: all that isn't believed
+	synced  bool               // what is believed was synced
+}
+
+// scanFrom takes the batches from pos on, mends what can be, and cuts the rest.
+func (l *Log) scanFrom(h *handle, s *segment, next batch.Offset, pos int64, r scanRules) (
+	batch.Offset, bool, error,
+) {
+	size := s.size.Load()
+	c := scan{l: l, s: s, next: next, end: s.base, gapPos: -1, excused: -1}
+	if first, ok, err := headerAt(h, pos, size); err != nil {
+		return 0, false, err
+	} else if pos > 0 && ok { // as the index says
+		c.end = first.base
 	}
-	pos, err = walk(h, pos, size, func(b *header) bool { return b.last < verifyFrom && c.take(b) })
-	if err == nil && pos < size && verifyFrom < math.MaxInt64 {
-		s.synced = pos
-		pos, err = walkBatches(h, pos, size, func(b *header, raw []byte) bool {
-			return verify(b, raw) == nil && c.take(b)
-		})
+	for corrected := 0; ; {
+		var err error
+		if pos, err = c.walk(h, pos, r); err != nil || pos == size {
+			return c.end, err == nil, err
+		}
+		if l.dir.standalone {
+			return l.cutSegment(h, &c, pos)
+		}
+		at := pos
+		if pos, err = l.mend(h, &c, pos); err != nil {
+			return 0, false, err
+		}
+		switch pos {
+		case nothing:
+			return l.cutSegment(h, &c, at)
+		case startOver, at:
+			if corrected++; corrected > mostCorrected {
+				return 0, false, fmt.Errorf("%s: %w: offsets out of order at position %d", s.name(suffixLog),
+					ErrCorrupt, at)
+			}
+			if pos == startOver {
+				if pos, err = 0, s.forgetIndexes(); err != nil {
+					return 0, false, err
+				}
+				c = scan{l: l, s: s, next: next, end: s.base, gapPos: -1, excused: -1}
+			}
+		}
 	}
-	if err != nil || pos == size {
-		return c.end, err == nil, err
+}
+
+// walk takes batches from pos on, up to the first that isn't to be taken.
+func (c *scan) walk(h *handle, pos int64, r scanRules) (int64, error) {
+	size := c.s.size.Load()
+	pos, err := walk(h, pos, size, func(b *header) bool { return r.believe(b) && c.take(b) })
+	if err != nil || pos == size || !r.verify {
+		return pos, err
 	}
-	return l.cutSegment(h, &c, pos)
+	if r.synced {
+		c.s.synced = min(c.s.synced, pos)
+	}
+	return walkBatches(h, pos, size, func(b *header, raw []byte) bool {
+		if verify(b, raw) != nil {
+			return false
+		}
+		b.odd = false // so it was compacted once
+		return c.take(b)
+	})
 }
 
 // cutSegment removes what follows pos. If that goes back behind a jump forward, the jump was the damage:
@@ -204,10 +265,14 @@ func (s *segment) forgetIndexes() error {
 	return s.times.keep(math.MaxInt, none)
 }
 
-// repair makes the indexes of a segment again from its batches, after one was found to be wrong.
+// repair makes the indexes of a segment again from its batches, and steps over damage among those, after one
+// was found to be wrong.
 func (l *Log) repair(s *segment) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if segs, i := l.segments(), floorSegment(l.segments(), s.base); i < 0 || segs[i] != s {
+		return nil // truncated or deleted meanwhile
+	}
 	h, err := s.open()
 	if err != nil {
 		return err
@@ -219,13 +284,42 @@ func (l *Log) repair(s *segment) error {
 	if err != nil {
 		return err
 	}
-	interval := l.cfg.Load().IndexIntervalBytes
-	_, err = walk(h, 0, s.size.Load(), func(b *header) bool { s.note(b, interval); return true })
-	if err != nil {
+	if err := l.walkAgain(h, s); err != nil {
 		return err
 	}
 	if s == l.active() {
 		return nil
 	}
 	return s.seal()
+}
+
+// walkAgain notes all batches of a segment that is in use. Nothing of it is cut.
+func (l *Log) walkAgain(h *handle, s *segment) error {
+	size, segs := s.size.Load(), l.segments()
+	c := scan{l: l, s: s, next: l.EndOffset(), end: s.base, gapPos: -1, excused: -1}
+	if i := floorSegment(segs, s.base) + 1; i < len(segs) {
+		c.next = segs[i].base
+	}
+	r := scanRules{believe: func(*header) bool { return true }}
+	for pos, corrected := int64(0), 0; pos < size; {
+		at, err := c.walk(h, pos, r)
+		if err != nil || at == size {
+			return err
+		}
+		if pos, err = l.mend(h, &c, at); err != nil {
+			return err
+		}
+		if pos < 0 || pos == at {
+			if corrected++; pos == nothing || corrected > mostCorrected {
+				return fmt.Errorf("%s: %w: no batch at position %d", s.name(suffixLog), ErrCorrupt, at)
+			}
+		}
+		if pos == startOver {
+			if pos, err = 0, s.forgetIndexes(); err != nil {
+				return err
+			}
+			c = scan{l: l, s: s, next: c.next, end: s.base, gapPos: -1, excused: -1}
+		}
+	}
+	return nil
 }

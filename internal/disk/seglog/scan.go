@@ -22,6 +22,7 @@ type header struct {
 	maxTimestamp int64
 	magic        int8
 	producer     bool // has a producer id
+	odd          bool // has another number of records than offsets: compacted, or damaged
 }
 
 const (
@@ -51,6 +52,7 @@ func parseHeader(b []byte, pos, limit int64) (h header, ok bool) {
 		v := batch.View(b)
 		h.last, h.epoch, h.maxTimestamp = v.LastOffset(), v.LeaderEpoch(), v.MaxTimestamp()
 		h.producer = v.ProducerID() >= 0
+		h.odd = v.LastOffsetDelta()+1 != v.Count()
 		return h, h.last >= h.base
 	case 1:
 		h.maxTimestamp = int64(be.Uint64(b[18:]))

@@ -2,6 +2,7 @@ package seglog
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -26,6 +27,9 @@ type segment struct {
 	offsets, times index
 	txn            txnIndex
 	bad            atomic.Bool            // an index was caught lying: Read makes it again
+	torn           atomic.Bool            // something else than a batch was met: Read steps over it
+	stepped        atomic.Bool            // which worked
+	hopeless       atomic.Bool            // which didn't work
 	suffix         atomic.Pointer[string] // what its files' names end in, too: .deleted, .cleaned; nil: nothing
 	hasIndex       uint8                  // which index files the listing had: 1 offsets, 2 times
 
@@ -249,7 +253,9 @@ func (s *segment) largest() (int64, batch.Offset, error) {
 // timed says whether the batch that time index entry e means has e's timestamp, and where that batch is.
 func (s *segment) timed(h *handle, e entry) (pos int64, ok bool, err error) {
 	o := s.base + batch.Offset(e.val)
-	if pos, err = s.position(o); err != nil {
+	if pos, err = s.position(o); errors.Is(err, ErrCorrupt) {
+		return 0, false, nil
+	} else if err != nil {
 		return 0, false, err
 	}
 	hd, ok, err := headerAt(h, pos, s.size.Load())
@@ -275,7 +281,7 @@ func (s *segment) locate(o batch.Offset) (pos, first int64, err error) {
 		}
 		from, found = pos, ok
 	}
-	if o <= s.base {
+	if o <= s.base && size == 0 {
 		return 0, 0, nil
 	}
 	h, err := s.open()
@@ -283,7 +289,21 @@ func (s *segment) locate(o batch.Offset) (pos, first int64, err error) {
 		return 0, 0, err
 	}
 	defer h.release()
+	if o <= s.base {
+		hd, ok, err := headerAt(h, 0, size)
+		if err != nil {
+			return 0, 0, err
+		}
+		if !ok {
+			hd.size = 0
+		}
+		return s.met(0, hd.size, size)
+	}
+	seen := order{even: !s.stepped.Load() && !s.log.cfg.Load().Compact}
 	stop := func(b *header) bool {
+		if !seen.next(b) {
+			return false
+		}
 		if b.last < o {
 			return true
 		}
@@ -292,12 +312,41 @@ func (s *segment) locate(o batch.Offset) (pos, first int64, err error) {
 	}
 	if !found {
 		var ok bool
-		if pos, ok, err = s.walkFromIndex(h, o, size, stop); ok || err != nil {
-			return pos, first, err
+		if pos, ok, err = s.walkFromIndex(h, o, size, stop); err != nil {
+			return 0, 0, err
+		} else if ok {
+			return s.met(pos, first, size)
 		}
 	}
-	pos, err = walk(h, from, size, stop)
-	return pos, first, err
+	if pos, err = walk(h, from, size, stop); err != nil {
+		return 0, 0, err
+	}
+	return s.met(pos, first, size)
+}
+
+// order tells batches from what only looks like them, where a damaged length leads a walk astray.
+type order struct {
+	last   batch.Offset
+	modern bool
+	even   bool // each batch has as many records as offsets
+}
+
+// next says whether b can be the next batch.
+func (x *order) next(b *header) bool {
+	if b.odd && x.even || b.base < x.last || x.modern && b.magic < 2 {
+		return false
+	}
+	x.last, x.modern = b.last, b.magic == 2
+	return true
+}
+
+// met says what a walk found: a batch, the end, or something else.
+func (s *segment) met(pos, first, size int64) (int64, int64, error) {
+	if first == 0 && pos < size {
+		s.torn.Store(true)
+		return 0, 0, fmt.Errorf("%s: %w: no batch at position %d", s.name(suffixLog), ErrCorrupt, pos)
+	}
+	return pos, first, nil
 }
 
 // walkFromIndex asks the offset index where to start looking for o, and walks from there until stop. It

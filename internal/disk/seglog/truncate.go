@@ -89,6 +89,7 @@ func (l *Log) lower(o batch.Offset) {
 	l.recovery.Store(min(l.recovery.Load(), int64(o)))
 	l.cleaned.Store(min(l.cleaned.Load(), int64(o)))
 	l.cut = 0
+	l.dropHoles(o)
 }
 
 // TruncateFully removes everything: the log is empty and starts at offset o.

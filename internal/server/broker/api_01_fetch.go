@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -300,6 +301,12 @@ func (q *fetch) storageError(f *fetchPart, err error) {
 		return
 	}
 	q.b.m.FailedFetch.Inc()
+	if errors.Is(err, seglog.ErrCorrupt) {
+		f.got.code = kerr.CorruptMessage
+		if errors.As(err, new(*seglog.HoleError)) {
+			return // said when it was found: whoever reads there asks again and again
+		}
+	}
 	q.b.log.Error("fetch failed", "partition", f.p.String(), "offset", f.offset, "error", err)
 }
 

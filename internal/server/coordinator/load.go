@@ -54,7 +54,12 @@ func (s *shard[In, Out]) replay(from, end batch.Offset) (Core[In, Out], error) {
 	for from < end && !s.isClosed() {
 		var err error
 		// The buffer grows to what the log really holds, up to the configured chunk.
-		if buf, err = s.log.ReadLocal(from, s.rt.cfg.LoadBuffer, buf[:0]); err != nil {
+		var damage damaged
+		if buf, err = s.log.ReadLocal(from, s.rt.cfg.LoadBuffer, buf[:0]); errors.As(err, &damage) {
+			s.skip(from, damage)
+			from = max(from+1, damage.Behind())
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		next, err := s.replayChunk(core, buf, from)
@@ -67,6 +72,20 @@ func (s *shard[In, Out]) replay(from, end batch.Offset) (Core[In, Out], error) {
 		from = next
 	}
 	return core, nil
+}
+
+// damaged is an error of ReadLocal: what is at the offset can't be read, and what is at Behind can.
+type damaged interface {
+	error
+	Behind() batch.Offset
+}
+
+// skip tells of records that are lost. What a group is then taken for is older than what it was: it consumes
+// again what it had committed last. Refusing the partition would stop all groups on it instead.
+func (s *shard[In, Out]) skip(at batch.Offset, err error) {
+	s.rt.Metrics.Skipped.Inc()
+	s.rt.cfg.Log.Error("damaged records: what they changed is lost, and older state stands", "partition",
+		fmt.Sprintf("%s-%d", s.rt.cfg.Name, s.n), "offset", at, "error", err)
 }
 
 func (s *shard[In, Out]) isClosed() bool {
@@ -86,6 +105,13 @@ func (s *shard[In, Out]) replayChunk(core Core[In, Out], b []byte, from batch.Of
 			return from, err
 		}
 		b = rest
+		if err := batch.Verify(v); err != nil {
+			s.skip(from, err)
+			if len(rest) == 0 { // else the next batch tells where to go on: this one's header may lie
+				from += batch.Offset(max(min(v.LastOffsetDelta()+1, v.Count()), 1))
+			}
+			continue
+		}
 		if v.LastOffset() < from {
 			continue
 		}

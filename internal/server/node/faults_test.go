@@ -32,6 +32,8 @@ type ledger struct {
 	pids    []int64
 	seq     map[string]int32
 	last    map[string]int64 // offset of the last one
+	commits []int64          // of group g, for partition 0 of a topic
+	small   bool             // segments roll after a few small batches
 }
 
 func newLedger() *ledger {
@@ -94,20 +96,47 @@ func (l *ledger) put(r *rig, topic string, n int32, size int) error {
 	return nil
 }
 
+// roll puts as much in a partition of plain as makes it roll.
+func (l *ledger) roll(r *rig) error {
+	n, size := 2, 700_000
+	if l.small {
+		n, size = 12, 100
+	}
+	for range n {
+		if err := l.put(r, "plain", 1, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *ledger) plain() []string {
+	if l.small { // the index is full after a few entries
+		return []string{"segment.index.bytes", "60", "index.interval.bytes", "1"}
+	}
+	return []string{"segment.bytes", "1048576", "retention.bytes", "1"}
+}
+
+// commit commits an offset for the group.
+func (l *ledger) commit(r *rig) error {
+	o := int64(1000 + len(l.commits))
+	l.commits = append(l.commits, o)
+	return r.commit(o)
+}
+
 // play is the history: topics made, written, rolled, cleaned and deleted, ids given, checkpoints.
 func (l *ledger) play(r *rig) error {
 	steps := []func() error{
 		func() error { return l.create(r, "sync", 3, "flush.messages", "1") },
 		func() error { return l.producer(r) },
-		func() error { return l.create(r, "plain", 2, "segment.bytes", "1048576", "retention.bytes", "1") },
+		func() error { return l.create(r, "plain", 2, l.plain()...) },
 		func() error { return l.put(r, "sync", 0, 10) },
 		func() error { return l.put(r, "sync", 1, 1000) },
 		func() error { return l.put(r, "plain", 0, 10) },
 		func() error { return l.create(r, "gone", 1) },
 		func() error { return l.put(r, "gone", 0, 10) },
 		func() error { r.n.broker.CheckpointNow(); return nil },
-		func() error { return l.put(r, "plain", 1, 700_000) },
-		func() error { return l.put(r, "plain", 1, 700_000) }, // rolls
+		func() error { return l.roll(r) },
 		func() error { return l.put(r, "sync", 0, 10) },
 		func() error { return l.drop(r, "gone") },
 		func() error { return l.put(r, "plain", 0, 10) },

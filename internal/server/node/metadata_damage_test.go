@@ -1,6 +1,9 @@
 package node
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
+	"github.com/kalda/kalda/internal/format/kerr"
 )
 
 // A damaged batch in the middle of the metadata log: the node doesn't start, says where, and takes nothing
@@ -81,5 +85,62 @@ func TestFaults_DamagedMetadataLog(t *testing.T) {
 			}
 		}
 		_ = r.end()
+	}
+}
+
+// A damaged batch in a partition's log: the start says where, whoever reads there gets CORRUPT_MESSAGE, what
+// is before and behind it is served, and the partition takes more. It is so after every restart.
+func TestFaults_DamagedPartition(t *testing.T) {
+	m := emptyDisk(t)
+	r := mustBoot(t, m)
+	l := newLedger()
+	if err := errors.Join(l.create(r, "t", 1), l.producer(r)); err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		if err := l.put(r, "t", 0, 500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk := m.Kill()
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	name := slices.DeleteFunc(filesOf(t, disk, "/"), func(name string) bool {
+		return !strings.HasSuffix(name, "/t-0/00000000000000000000.log")
+	})[0]
+	b, err := vfs.ReadFile(disk, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 2 * len(b) / 6
+	b[at+300] ^= 1
+	if err := vfs.WriteNew(disk, name, b, true); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 3 {
+		r := mustBoot(t, disk)
+		if said := r.log.String(); round == 0 && (!strings.Contains(said, name) ||
+			!strings.Contains(said, fmt.Sprintf("position=%d ", at))) {
+			t.Fatal(said)
+		}
+		got, err := r.readOn("t", 0, 6)
+		if err == nil || round == 0 && !errors.Is(err, kerr.CorruptMessage) {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		for o, v := range l.records["t-0"] {
+			if o != 2 && !bytes.Equal(got[o], v) || o == 2 && got[o] != nil {
+				t.Fatalf("round %d: offset %d", round, o)
+			}
+		}
+		if err := l.put(r, "t", 0, 10); err != nil {
+			t.Fatal(err)
+		}
+		if round == 1 { // a kill between two clean stops
+			disk = disk.Kill()
+		}
+		if err := r.end(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -53,6 +53,16 @@ const threeDirs = "log.dirs=/a,/b,/c"
 func boot(t *testing.T, fsys vfs.FS, more ...string) (*rig, error) {
 	t.Helper()
 	r := &rig{t: t, log: new(lockedBuffer)}
+	for range 5 {
+		err := r.start(t, fsys, more)
+		if !errors.Is(err, syscall.EADDRINUSE) { // the port that was free isn't any more
+			return r, err
+		}
+	}
+	return r, syscall.EADDRINUSE
+}
+
+func (r *rig) start(t *testing.T, fsys vfs.FS, more []string) error {
 	cfg := embedded(t, "/data", append([]string{
 		"kalda.http.listener=", "offsets.topic.num.partitions=1", "controlled.shutdown.enable=false", threeDirs,
 	}, more...)...)
@@ -60,10 +70,10 @@ func boot(t *testing.T, fsys vfs.FS, more ...string) (*rig, error) {
 	defer cancel()
 	var err error
 	if r.n, err = startOn(ctx, fsys, cfg, obs.NewLogs(r.log, -4)); err != nil {
-		return r, err
+		return err
 	}
 	r.conn, err = dialRPC(ctx, r.n.Addr("PLAINTEXT").String(), "rig")
-	return r, err
+	return err
 }
 
 func mustBoot(t *testing.T, fsys vfs.FS, more ...string) *rig {
@@ -207,7 +217,28 @@ func (r *rig) put(topic string, n int32, meta batch.Meta, value []byte) (int64, 
 // read gives all values of a partition by offset.
 func (r *rig) read(topic string, n int32) (map[int64][]byte, error) {
 	out := map[int64][]byte{}
-	for at := int64(0); ; {
+	return out, r.readFrom(topic, n, 0, out)
+}
+
+// readOn is read that goes on behind what it can't have, up to offset end. It tells the first error.
+func (r *rig) readOn(topic string, n int32, end int64) (map[int64][]byte, error) {
+	out := map[int64][]byte{}
+	var first error
+	for at := range end {
+		if out[at] != nil {
+			continue
+		}
+		if err := r.readFrom(topic, n, at, out); err == nil {
+			break
+		} else if first == nil {
+			first = err
+		}
+	}
+	return out, first
+}
+
+func (r *rig) readFrom(topic string, n int32, at int64, out map[int64][]byte) error {
+	for {
 		req := kmsg.NewPtrFetchRequest()
 		req.Version, req.MaxBytes, req.SessionEpoch, req.ReplicaID = 11, 50<<20, -1, -1
 		t := kmsg.NewFetchRequestTopic()
@@ -218,18 +249,18 @@ func (r *rig) read(topic string, n int32) (map[int64][]byte, error) {
 		req.Topics = append(req.Topics, t)
 		resp, err := ask[*kmsg.FetchResponse](r, req)
 		if err != nil {
-			return out, err
+			return err
 		}
 		got := &resp.Topics[0].Partitions[0]
 		if got.ErrorCode != 0 {
-			return out, kerr.Code(got.ErrorCode)
+			return kerr.Code(got.ErrorCode)
 		}
 		next, err := collect(out, got.RecordBatches)
 		if err != nil {
-			return out, err
+			return err
 		}
 		if next < 0 || next >= got.HighWatermark {
-			return out, nil
+			return nil
 		}
 		at = next
 	}
@@ -261,6 +292,54 @@ func collect(out map[int64][]byte, raw []byte) (next int64, err error) {
 		next = int64(v.LastOffset()) + 1
 	}
 	return next, nil
+}
+
+// commit commits an offset of topic sync for group g.
+func (r *rig) commit(offset int64) error {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.Version, find.CoordinatorKey = 3, "g"
+	await(r.t, "the coordinator", func() bool {
+		resp, err := ask[*kmsg.FindCoordinatorResponse](r, find)
+		return err != nil || resp.ErrorCode == 0
+	})
+	req := kmsg.NewPtrOffsetCommitRequest()
+	req.Version, req.Group, req.Generation = 7, "g", -1
+	t := kmsg.NewOffsetCommitRequestTopic()
+	t.Topic = "sync"
+	p := kmsg.NewOffsetCommitRequestTopicPartition()
+	p.Offset = offset
+	t.Partitions = append(t.Partitions, p)
+	req.Topics = append(req.Topics, t)
+	resp, err := ask[*kmsg.OffsetCommitResponse](r, req)
+	if err != nil {
+		return err
+	}
+	return codeOf(resp.Topics[0].Partitions[0].ErrorCode)
+}
+
+// committed is the offset that group g committed last.
+func (r *rig) committed() (int64, error) {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Version, req.Group = 5, "g"
+	t := kmsg.NewOffsetFetchRequestTopic()
+	t.Topic, t.Partitions = "sync", []int32{0}
+	req.Topics = append(req.Topics, t)
+	for range 200 {
+		resp, err := ask[*kmsg.OffsetFetchResponse](r, req)
+		if err != nil {
+			return 0, err
+		}
+		if kerr.Code(resp.ErrorCode) == kerr.CoordinatorLoadInProgress {
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		if resp.ErrorCode != 0 {
+			return 0, kerr.Code(resp.ErrorCode)
+		}
+		got := &resp.Topics[0].Partitions[0]
+		return got.Offset, codeOf(got.ErrorCode)
+	}
+	return 0, errNoAnswer
 }
 
 // value is a record's value of some size that tells its number.
