@@ -320,7 +320,7 @@ func newProcess(t *testing.T) *process {
 	t.Helper()
 	dir := t.TempDir()
 	p := &process{t: t, argv: strings.Fields(os.Getenv("KALDA_LINEAR_SERVER"))}
-	if p.argv == nil {
+	if len(p.argv) == 0 {
 		bin := filepath.Join(dir, "kalda")
 		if out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/kalda").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
