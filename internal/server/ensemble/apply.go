@@ -39,10 +39,8 @@ func (h *head) applyOne(o *op) {
 	r := h.tree.Apply(o.txn)
 	zxid := r.Header.Zxid
 	h.s.compare(h.tree, o.txn)
-	if zxid%digestEvery == 0 && h.s.opts.digest {
-		if h.digests = append(h.digests, DigestEntry{zxid, h.tree.Digest()}); len(h.digests) > digestKept {
-			h.digests = h.digests[len(h.digests)-digestKept:]
-		}
+	if h.s.opts.digest {
+		h.digests.note(zxid, h.tree)
 	}
 	for i := range r.Changes {
 		for _, n := range h.s.watches.Trigger(zxid, &r.Changes[i]) {

@@ -55,7 +55,7 @@ type head struct {
 	owners   map[jute.SessionID]*conn // who serves a session, or did last
 	zxid     jute.Zxid                // of the last transaction prepared
 	wall     int64                    // its time
-	digests  []DigestEntry
+	digests  digestLog
 	log      journal
 
 	mu    sync.Mutex

@@ -65,7 +65,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func (s *Server) begin(ctx context.Context) error {
-	tree, err := s.recover()
+	tree, digests, err := s.recover()
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,7 @@ func (s *Server) begin(ctx context.Context) error {
 		return err
 	}
 	s.head = newHead(s, tree)
+	s.head.digests = digests
 	s.view.Store(tree.View())
 	if err := s.firstSnapshot(); err != nil {
 		return errors.Join(err, s.closeListener())
@@ -177,12 +178,12 @@ func (s *Server) accept() {
 	}
 }
 
-// recover builds the tree from the directory.
-func (s *Server) recover() (*ztree.Tree, error) {
+// recover builds the tree from the directory, and notes its digests on the way.
+func (s *Server) recover() (*ztree.Tree, digestLog, error) {
 	r := &restorer{s: s, cfg: treeConfig(s.zoo), began: time.Now()}
 	rec, err := s.store.Recover(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range rec.Warnings {
 		s.log.Warn(w)
@@ -201,18 +202,19 @@ func (s *Server) recover() (*ztree.Tree, error) {
 	s.log.Info("data loaded", "snapshot", rec.Snapshot, "transactions", rec.Txns, "zxid", tree.Zxid(),
 		"nodes", tree.View().NodeCount(), "sessions", tree.View().SessionCount(),
 		"ms", time.Since(r.began).Milliseconds())
-	return tree, nil
+	return tree, r.digests, nil
 }
 
 // restorer is what the store replays into.
 type restorer struct {
-	s      *Server
-	cfg    ztree.Config
-	loader *ztree.Loader
-	tree   *ztree.Tree
-	from   jute.Zxid // digests are compared after this one
-	began  time.Time
-	loaded time.Time
+	s       *Server
+	cfg     ztree.Config
+	loader  *ztree.Loader
+	tree    *ztree.Tree
+	from    jute.Zxid // digests are compared after this one
+	digests digestLog
+	began   time.Time
+	loaded  time.Time
 }
 
 // Begin implements zklog.Restorer.
@@ -249,6 +251,9 @@ func (r *restorer) Txn(e zklog.Entry) error {
 	r.tree.Apply(txn)
 	if txn.Header.Zxid > r.from {
 		r.s.compare(r.tree, txn)
+		if r.s.opts.digest {
+			r.digests.note(txn.Header.Zxid, r.tree)
+		}
 	}
 	return nil
 }

@@ -400,6 +400,19 @@ const (
 	digestKept  = 1024
 )
 
+// digestLog is the tree's digests, as the word hash tells them.
+type digestLog []DigestEntry
+
+// note adds the tree's digest if it is one of those that are kept.
+func (l *digestLog) note(zxid jute.Zxid, t *ztree.Tree) {
+	if zxid%digestEvery != 0 {
+		return
+	}
+	if *l = append(*l, DigestEntry{zxid, t.Digest()}); len(*l) > digestKept {
+		*l = (*l)[len(*l)-digestKept:]
+	}
+}
+
 // Digests is hash: one in 128 transactions, the last 1024 of them.
 func (s *Server) Digests() []DigestEntry {
 	var out []DigestEntry
