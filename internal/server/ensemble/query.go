@@ -50,10 +50,14 @@ func (s *Server) answer(rd *reader, dst []byte, c *conn, q *query, v *ztree.View
 		dst, code = a.restore(dst)
 	}
 	at := len(dst)
-	dst = beginReply(dst, q.xid, v.Zxid(), code)
+	xid := q.xid
+	if q.op == jute.OpPing {
+		xid = jute.XidPing // whatever the client sent
+	}
+	dst = beginReply(dst, xid, v.Zxid(), code)
 	if code == jute.OK && !restores {
 		if dst, code = a.answer(dst); code != jute.OK {
-			dst = beginReply(dst[:at], q.xid, v.Zxid(), code)
+			dst = beginReply(dst[:at], xid, v.Zxid(), code)
 		}
 	}
 	return endFrame(dst, at)

@@ -40,6 +40,8 @@ type Server struct {
 	ln     *net.TCPListener
 	stop   chan struct{}
 	once   sync.Once
+	ended  sync.Once
+	endErr error
 	fatal  chan error
 	wg     sync.WaitGroup // connections and chores
 	failed atomic.Bool
@@ -144,11 +146,14 @@ func (s *Server) quit() {
 
 // Stop disconnects clients, lets what is in the pipeline reach the disk, and lets go of the directory.
 func (s *Server) Stop() error {
-	s.quit()
-	s.wg.Wait()
-	s.head.finish()
-	s.snaps.wg.Wait()
-	return s.store.Close()
+	s.ended.Do(func() {
+		s.quit()
+		s.wg.Wait()
+		s.head.finish()
+		s.snaps.wg.Wait()
+		s.endErr = s.store.Close()
+	})
+	return s.endErr
 }
 
 // accept takes connections until the server stops.
