@@ -48,8 +48,14 @@ func (e *env) fetched(kind, list string, fetch func(dir string) error) (string, 
 
 // apache is the folder of Apache's jars.
 func (e *env) apache() (string, error) {
-	pom := e.here("java", "pom.xml")
-	dir, err := e.fetched("apache", pom, func(dir string) error {
+	return e.jarsOf("apache", e.here("java", "pom.xml"))
+}
+
+// jars is the folder of another set of jars: java/KIND.xml lists them.
+func (e *env) jars(kind string) (string, error) { return e.jarsOf(kind, e.here("java", kind+".xml")) }
+
+func (e *env) jarsOf(kind, pom string) (string, error) {
+	dir, err := e.fetched(kind, pom, func(dir string) error {
 		return e.sh(dir, nil, "mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+filepath.Join(dir, "libs"))
 	})
 	return filepath.Join(dir, "libs"), err

@@ -56,6 +56,9 @@ func suites() []suite {
 		{name: "franz-go", what: "franz-go", prepare: goClient("franz")},
 		{name: "disk-ours", what: "a folder that Kalda wrote: Apache's dump tool, then an Apache node", own: (*env).diskOurs},
 		{name: "disk-theirs", what: "a folder that Apache wrote, under Kalda, and back", own: (*env).diskTheirs},
+		{name: "zk-disk-ours", what: "ZooKeeper's directories that Kalda wrote, under Apache 3.9.5, and back", own: (*env).zkDiskOurs},
+		{name: "zk-disk-theirs", what: "ZooKeeper's directories that Apache 3.9.5 wrote, under Kalda, and back", own: (*env).zkDiskTheirs},
+		{name: "kafka-39-on-zk", what: "Apache Kafka 3.9.2's brokers in ZooKeeper mode on Kalda, with faults", own: (*env).kafka39OnZK},
 	}
 }
 
