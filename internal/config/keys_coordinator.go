@@ -14,8 +14,8 @@ var coordinatorKeys = []Key{
 	},
 	{
 		Name: "group.consumer.assignment.interval.ms", Type: Int, Default: "1000", Valid: "0..",
-		Mode: ClusterWide, Status: Later,
-		Doc: "Least time between two assignments of a consumer group.",
+		Mode: ClusterWide,
+		Doc:  "Least time between two assignments of a consumer group.",
 	},
 	{
 		Name: "group.consumer.assignor.offload.enable", Type: Boolean, Default: "true", Mode: ClusterWide,
@@ -24,62 +24,53 @@ var coordinatorKeys = []Key{
 	},
 	{
 		Name: "group.consumer.assignors", Type: List, Default: "uniform,range", Valid: "list+",
-		Status: Later,
-		Doc:    "Server-side assignors of consumer groups, the first being the default.",
+		Doc: "Server-side assignors of consumer groups, the first being the default.",
 	},
 	{
 		Name: "group.consumer.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: "1..",
-		Status: Later,
-		Doc:    "Heartbeat interval of members of consumer groups.",
+		Doc: "Heartbeat interval of members of consumer groups.",
 	},
 	{
 		Name: "group.consumer.max.assignment.interval.ms", Type: Int, Default: "15000", Valid: "0..",
-		Status: Later,
-		Doc:    "Largest value a group may set for its assignment interval.",
+		Doc: "Largest value a group may set for its assignment interval.",
 	},
 	{
 		Name: "group.consumer.max.heartbeat.interval.ms", Type: Int, Default: "15000", Valid: "1..",
-		Status: Later,
-		Doc:    "Largest value a group may set for its heartbeat interval.",
+		Doc: "Largest value a group may set for its heartbeat interval.",
 	},
 	{
 		Name: "group.consumer.max.session.timeout.ms", Type: Int, Default: "60000", Valid: "1..",
-		Status: Later,
-		Doc:    "Largest value a group may set for its session timeout.",
+		Doc: "Largest value a group may set for its session timeout.",
 	},
 	{
-		Name: "group.consumer.max.size", Type: Int, Default: "2147483647", Valid: "1..", Status: Later,
+		Name: "group.consumer.max.size", Type: Int, Default: "2147483647", Valid: "1..",
 		Doc: "Most members of a consumer group.",
 	},
 	{
 		Name: "group.consumer.migration.policy", Type: Str, Default: "bidirectional",
-		Valid: "anycase:DISABLED,DOWNGRADE,UPGRADE,BIDIRECTIONAL", Status: Later,
-		Doc: "Which ways a group may change between the classic and the consumer protocol.",
+		Valid: "anycase:DISABLED,DOWNGRADE,UPGRADE,BIDIRECTIONAL",
+		Doc:   "Which ways a group may change between the classic and the consumer protocol.",
 	},
 	{
 		Name: "group.consumer.min.assignment.interval.ms", Type: Int, Default: "0", Valid: "0..",
-		Status: Later,
-		Doc:    "Smallest value a group may set for its assignment interval.",
+		Doc: "Smallest value a group may set for its assignment interval.",
 	},
 	{
 		Name: "group.consumer.min.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: "1..",
-		Status: Later,
-		Doc:    "Smallest value a group may set for its heartbeat interval.",
+		Doc: "Smallest value a group may set for its heartbeat interval.",
 	},
 	{
 		Name: "group.consumer.min.session.timeout.ms", Type: Int, Default: "45000", Valid: "1..",
-		Status: Later,
-		Doc:    "Smallest value a group may set for its session timeout.",
+		Doc: "Smallest value a group may set for its session timeout.",
 	},
 	{
 		Name: "group.consumer.regex.refresh.interval.ms", Type: Int, Default: "600000", Valid: "10000..",
-		Status: Later, Internal: true,
-		Doc: "How often subscriptions by pattern are matched with topics again.",
+		Internal: true,
+		Doc:      "How often subscriptions by pattern are matched with topics again.",
 	},
 	{
 		Name: "group.consumer.session.timeout.ms", Type: Int, Default: "45000", Valid: "1..",
-		Status: Later,
-		Doc:    "A member of a consumer group that is silent for this long is removed.",
+		Doc: "A member of a consumer group that is silent for this long is removed.",
 	},
 	{
 		Name: "group.coordinator.append.linger.ms", Type: Int, Default: "-1", Valid: "-1..", Status: Later,

@@ -3,7 +3,7 @@ package config
 // groupKeys are the keys of groups, by name.
 var groupKeys = []Key{
 	{
-		Name: "consumer.assignment.interval.ms", Type: Int, Default: "1000", Valid: "0..", Status: Later,
+		Name: "consumer.assignment.interval.ms", Type: Int, Default: "1000", Valid: "0..",
 		Synonyms: []Synonym{{"group.consumer.assignment.interval.ms", 1}},
 		Doc:      "Least time between two assignments of the group.",
 	},
@@ -14,12 +14,12 @@ var groupKeys = []Key{
 		Doc:      "Compute the group's assignments aside.",
 	},
 	{
-		Name: "consumer.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: "1..", Status: Later,
+		Name: "consumer.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: "1..",
 		Synonyms: []Synonym{{"group.consumer.heartbeat.interval.ms", 1}},
 		Doc:      "Heartbeat interval of the members.",
 	},
 	{
-		Name: "consumer.session.timeout.ms", Type: Int, Default: "45000", Valid: "1..", Status: Later,
+		Name: "consumer.session.timeout.ms", Type: Int, Default: "45000", Valid: "1..",
 		Synonyms: []Synonym{{"group.consumer.session.timeout.ms", 1}},
 		Doc:      "A member that is silent for this long is removed.",
 	},

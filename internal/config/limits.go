@@ -86,9 +86,26 @@ func (l *loader) limits() {
 			l.fail(r.key, r.reason)
 		}
 	}
+	for _, name := range l.List("group.consumer.assignors") {
+		if AssignorName(name) == "" {
+			l.fail("group.consumer.assignors", name+" is not an assignor: uniform and range are")
+		}
+	}
 	if _, err := ParseIPOverrides(l.String("max.connections.per.ip.overrides")); err != nil {
 		l.fail("max.connections.per.ip.overrides", err.Error())
 	}
+}
+
+// AssignorName is the short name of a server-side assignor of consumer groups, which may also be told by
+// Apache's class; empty if there is no such assignor.
+func AssignorName(s string) string {
+	switch s {
+	case "uniform", "org.apache.kafka.coordinator.group.assignor.UniformAssignor":
+		return "uniform"
+	case "range", "org.apache.kafka.coordinator.group.assignor.RangeAssignor":
+		return "range"
+	}
+	return ""
 }
 
 // bounds checks keys of groups that have a smallest and a largest allowed value in two other keys.

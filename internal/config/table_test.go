@@ -87,7 +87,7 @@ func TestIdle(t *testing.T) {
 		{ResourceBroker, "num.io.threads", true},
 		{ResourceBroker, "foo", false},
 		{ResourceTopic, "foo", true},
-		{ResourceGroup, "consumer.session.timeout.ms", true},
+		{ResourceGroup, "streams.session.timeout.ms", true},
 	} {
 		if got := Idle(c.r, c.name); got != c.want {
 			t.Errorf("%+v: %v", c, got)

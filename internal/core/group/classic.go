@@ -49,7 +49,8 @@ type group struct {
 	recorded     bool // the log has a record of the classic protocol for it
 	offsets      map[TopicPartition]*offset
 	unstable     map[TopicPartition]int      // how many open transactions have an offset for it
-	foreign      map[string]record.GroupKind // by key, the live records of the newer protocols
+	foreign      map[string]record.GroupKind // by key, the live records of protocols that aren't here yet
+	consumers    *consumers                  // of groups of the consumer protocol: no classic field is set then
 }
 
 // pendingMember is an id that MEMBER_ID_REQUIRED told to a client that hasn't come back yet.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/kalda/kalda/internal/core/meta"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/format/record"
@@ -25,6 +26,7 @@ type Core struct {
 	undo    []func()
 	order   uint64 // of offsets, as their records stand in the log
 	txns    map[int64]pendingOffsets
+	image   *meta.Image // the newest that came with a request, nil before the first
 }
 
 // New makes an empty core. seed is for member ids.
@@ -61,6 +63,10 @@ func (c *Core) Step(now time.Time, ref Ref, in Input) {
 		c.onSync(ref, in)
 	case *Leave:
 		c.reply(ref, c.onLeave(in))
+	case *ConsumerHeartbeat:
+		c.reply(ref, c.onConsumerHeartbeat(in))
+	case *DescribeConsumers:
+		c.reply(ref, c.onDescribeConsumers(in))
 	case *List:
 		c.reply(ref, c.onList(in))
 	case *Describe:
@@ -159,6 +165,10 @@ func (c *Core) newGroup(id string) *group {
 // dropGroup forgets the group and its timers.
 func (c *Core) dropGroup(g *group) {
 	c.groups.Delete(g.id)
+	c.stopGroup(g)
+}
+
+func (c *Core) stopGroup(g *group) {
 	c.timers.cancel(g.joinTimer)
 	c.timers.cancel(g.syncTimer)
 	for _, m := range g.members {
@@ -166,6 +176,9 @@ func (c *Core) dropGroup(g *group) {
 	}
 	for _, p := range g.pending {
 		c.timers.cancel(p.timer)
+	}
+	if g.consumers != nil {
+		c.stopClocks(g.consumers)
 	}
 }
 

@@ -1,21 +1,15 @@
 package group
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/kalda/kalda/internal/format/record"
 )
 
-// A foreign group is one of the consumer, share or streams protocol that another node left in the log. Until
-// their coordinator is here, its records are kept as they are, its offsets are served, and nobody may join
+// A foreign group is one of the share or streams protocol that another node left in the log. Until their
+// coordinator is here, its records are kept as they are, its offsets are served, and nobody may join
 // it.
 
 func kindType(k record.GroupKind) string {
-	switch {
-	case k >= record.KindConsumerFirst && k <= record.KindConsumerLast, k == record.KindConsumerRegex:
-		return consumerType
-	case k >= record.KindShareFirst && k <= record.KindShareLast:
+	if k >= record.KindShareFirst && k <= record.KindShareLast {
 		return "share"
 	}
 	return "streams"
@@ -31,7 +25,7 @@ func (g *group) foreignType() string {
 
 func (g *group) foreignMembers() bool {
 	for _, k := range g.foreign {
-		if k == record.KindConsumerMember || k == record.KindShareMember || k == record.KindStreamsMember {
+		if k == record.KindShareMember || k == record.KindStreamsMember {
 			return true
 		}
 	}
@@ -43,25 +37,6 @@ func (g *group) foreignState() string {
 		return "Unknown"
 	}
 	return empty.String()
-}
-
-// replaceForeign makes an empty group of the consumer protocol a classic one, as Kafka does when a classic
-// member joins it.
-func (c *Core) replaceForeign(g *group) bool {
-	if g.foreignType() != consumerType || g.foreignMembers() {
-		return false
-	}
-	c.buryForeign(g)
-	return true
-}
-
-func (c *Core) buryForeign(g *group) {
-	old := g.foreign
-	g.foreign = nil
-	for _, k := range slices.Sorted(maps.Keys(old)) {
-		c.write([]byte(k), nil)
-	}
-	c.onUndo(func() { g.foreign = old })
 }
 
 // replayForeign notes a record that isn't ours to understand.
@@ -85,7 +60,7 @@ func (c *Core) replayForeign(k *record.GroupKey, key, value []byte) {
 
 // dropIfBare forgets a group of which the log holds nothing any more.
 func (c *Core) dropIfBare(g *group) {
-	if len(g.foreign) == 0 && len(g.offsets) == 0 && len(g.unstable) == 0 && !g.classic() {
+	if len(g.foreign) == 0 && g.consumers == nil && len(g.offsets) == 0 && len(g.unstable) == 0 && !g.classic() {
 		c.dropGroup(g)
 	}
 }

@@ -15,6 +15,9 @@ func (c *Core) onList(in *List) Output {
 			l.Type, l.State = g.foreignType(), g.foreignState()
 			l.ProtocolType = l.Type
 		}
+		if g.consumers != nil {
+			l.Type, l.ProtocolType, l.State = consumerType, consumerType, g.consumers.state()
+		}
 		if in.wants(&l) {
 			out.Groups = append(out.Groups, l)
 		}
@@ -36,7 +39,7 @@ func (c *Core) onDescribe(in *Describe) Output {
 			State: dead.String(),
 		}
 	}
-	if len(g.foreign) > 0 {
+	if len(g.foreign) > 0 || g.consumers != nil {
 		return &Described{
 			Code: kerr.GroupIDNotFound, Message: "Group " + in.Group + " is not a classic group.",
 			State: dead.String(),
@@ -62,9 +65,9 @@ func (c *Core) onDelete(in *Delete) Output {
 	switch {
 	case g == nil:
 		return &Status{Code: kerr.GroupIDNotFound}
-	case g.state != empty || g.foreignMembers():
+	case g.state != empty || g.foreignMembers() || g.consumers != nil && g.consumers.members.Len() > 0:
 		return &Status{Code: kerr.NonEmptyGroup}
-	case len(g.foreign) > 0 && g.foreignType() != consumerType:
+	case len(g.foreign) > 0:
 		// Its state lives in other topics too: only its own coordinator can delete all of it.
 		return &Status{
 			Code:    kerr.GroupDeletionFailed,
@@ -79,12 +82,6 @@ func (c *Core) onDelete(in *Delete) Output {
 	}
 	slices.SortFunc(gone, compareTopicPartition)
 	c.buryOffsets(g, gone)
-	if len(g.foreign) > 0 {
-		c.buryForeign(g)
-		c.dropGroup(g)
-		c.onUndo(func() { c.groups.Set(g.id, g) })
-	} else {
-		c.removeGroup(g)
-	}
+	c.removeGroup(g)
 	return &Status{}
 }

@@ -8,16 +8,27 @@ import (
 )
 
 func (c *Core) onJoin(ref Ref, in *Join) {
+	c.see(in.Image)
 	if code := c.checkJoin(in); code != kerr.None {
 		c.reply(ref, in.Reject(code))
 		return
 	}
 	g := c.group(in.Group)
-	if g == nil && in.Member != "" {
+	if g != nil && g.consumers != nil {
+		if g.consumers.members.Len() > 0 {
+			c.joinConsumers(g, ref, in)
+			return
+		}
+		if in.Member == "" && c.accepts(in) {
+			c.buryConsumers(g)
+			g = c.succeed(g)
+		}
+	}
+	if (g == nil || g.consumers != nil) && in.Member != "" {
 		c.reply(ref, in.Reject(kerr.UnknownMemberID))
 		return
 	}
-	if g != nil && len(g.foreign) > 0 && !c.replaceForeign(g) {
+	if g != nil && (len(g.foreign) > 0 || g.consumers != nil) { // or it can't take the place of an empty one
 		c.reply(ref, in.Reject(kerr.InconsistentGroupProtocol))
 		return
 	}

@@ -84,6 +84,9 @@ func (c *Core) checkCommit(g *group, in *Commit) kerr.Code {
 		}
 		return kerr.UnknownMemberID
 	}
+	if g.consumers != nil {
+		return g.consumers.checkCommit(in)
+	}
 	if in.Generation < 0 && g.state == empty {
 		return kerr.None // an administrator, or a consumer that assigns itself
 	}
@@ -167,6 +170,11 @@ func (c *Core) onFetch(in *Fetch) Output {
 	if g != nil && len(g.foreign) > 0 && in.MemberEpoch >= 0 {
 		return &Fetched{Code: kerr.UnknownMemberID}
 	}
+	if g != nil && g.consumers != nil {
+		if code := g.consumers.checkFetch(in); code != kerr.None {
+			return &Fetched{Code: code}
+		}
+	}
 	ask := in.Partitions
 	if in.All {
 		ask = nil
@@ -205,7 +213,7 @@ func (c *Core) onDeleteOffsets(in *DeleteOffsets) Output {
 	if g == nil {
 		return &Codes{Code: kerr.GroupIDNotFound}
 	}
-	if g.state != empty && g.protocolType != consumerType {
+	if g.state != empty && g.protocolType != consumerType { // never so in groups of the newer protocols
 		return &Codes{Code: kerr.NonEmptyGroup}
 	}
 	out := &Codes{Each: make([]kerr.Code, len(in.Partitions))}
@@ -225,6 +233,9 @@ func (c *Core) onDeleteOffsets(in *DeleteOffsets) Output {
 func (g *group) wants(topic string) bool {
 	if len(g.foreign) > 0 {
 		return g.foreignMembers()
+	}
+	if g.consumers != nil {
+		return g.consumers.wants(topic)
 	}
 	return g.state != empty && g.consumes(topic)
 }
@@ -279,7 +290,7 @@ func (c *Core) onSweep() {
 		}
 		c.buryOffsets(g, gone)
 		if g.state == empty && len(g.pending) == 0 && len(g.offsets) == 0 && len(g.unstable) == 0 &&
-			len(g.foreign) == 0 {
+			len(g.foreign) == 0 && (g.consumers == nil || g.consumers.members.Len() == 0) {
 			c.removeGroup(g)
 		}
 	}
@@ -288,7 +299,11 @@ func (c *Core) onSweep() {
 
 // removeGroup buries a group that has no members.
 func (c *Core) removeGroup(g *group) {
-	c.writeGroupValue(g.id, nil)
+	if g.consumers != nil {
+		c.buryConsumers(g)
+	} else {
+		c.writeGroupValue(g.id, nil)
+	}
 	c.dropGroup(g)
 	c.onUndo(func() { c.groups.Set(g.id, g) })
 }
@@ -300,7 +315,7 @@ func (c *Core) expired(g *group, tp TopicPartition, now int64) bool {
 	}
 	since := o.committed
 	switch {
-	case len(g.foreign) > 0 || g.protocolType == "":
+	case len(g.foreign) > 0 || g.consumers != nil || g.protocolType == "":
 		// by the time of the commit
 	case g.state == empty:
 		if g.stateSince >= 0 {

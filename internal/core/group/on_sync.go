@@ -16,6 +16,10 @@ func (c *Core) onSync(ref Ref, in *Sync) {
 		c.reply(ref, in.Reject(code))
 		return
 	}
+	if g.consumers != nil {
+		c.reply(ref, c.syncConsumers(g, in))
+		return
+	}
 	m := g.member(in.Member)
 	m.unsynced = false
 	if g.state == stable {
@@ -33,6 +37,9 @@ func (c *Core) onSync(ref Ref, in *Sync) {
 func checkSync(g *group, in *Sync) kerr.Code {
 	if g == nil {
 		return kerr.UnknownMemberID
+	}
+	if g.consumers != nil {
+		return kerr.None // it looks for itself
 	}
 	if code := g.validate(in.Member, in.Instance); code != kerr.None {
 		return code
@@ -115,6 +122,9 @@ func (c *Core) onHeartbeat(in *Heartbeat) kerr.Code {
 	if g == nil {
 		return kerr.UnknownMemberID
 	}
+	if g.consumers != nil {
+		return c.heartbeatConsumers(g, in)
+	}
 	if code := g.validate(in.Member, in.Instance); code != kerr.None {
 		return code
 	}
@@ -132,14 +142,15 @@ func (c *Core) onLeave(in *Leave) Output {
 	if code := checkGroupID(in.Group); code != kerr.None {
 		return &Left{Code: code}
 	}
-	g := c.group(in.Group)
 	out := &Left{Codes: make([]kerr.Code, len(in.Members))}
 	gone := false
+	var g *group
 	for i, l := range in.Members {
+		g = c.group(in.Group) // another one, if the last member's leaving changed its protocol
 		out.Codes[i] = c.leave(g, l)
 		gone = gone || out.Codes[i] == kerr.None
 	}
-	if gone {
+	if gone && g.consumers == nil {
 		c.shrunk(g)
 	}
 	return out
@@ -148,6 +159,9 @@ func (c *Core) onLeave(in *Leave) Output {
 func (c *Core) leave(g *group, l LeaveMember) kerr.Code {
 	if g == nil {
 		return kerr.UnknownMemberID
+	}
+	if g.consumers != nil {
+		return c.leaveConsumers(g, l)
 	}
 	if l.Member == "" {
 		if l.Instance == nil || g.static[*l.Instance] == nil {

@@ -24,6 +24,8 @@ func (c *Core) Replay(at, producer int64, key, value []byte) error {
 		err = c.replayOffset(&k, producer, value)
 	case k.Kind == record.KindClassicGroup:
 		err = c.replayGroup(k.Group, value)
+	case k.Kind <= record.KindConsumerLast || k.Kind == record.KindConsumerRegex:
+		err = c.replayConsumer(&k, value)
 	default:
 		c.replayForeign(&k, key, value)
 	}
@@ -140,7 +142,7 @@ func (c *Core) replayGroup(id string, value []byte) error {
 		g = c.newGroup(id)
 	}
 	c.clearGroup(g)
-	g.recorded = true
+	g.recorded, g.consumers = true, nil
 	g.protocolType, g.generation, g.protocol = v.ProtocolType, v.Generation, v.Protocol
 	for i := range v.Members {
 		c.replayMember(g, &v, &v.Members[i])
@@ -196,6 +198,9 @@ func (c *Core) Loaded(now time.Time) {
 	c.groups.Scan(func(_ string, g *group) bool {
 		for _, m := range g.members {
 			c.touch(m)
+		}
+		if g.consumers != nil {
+			c.loadedConsumers(g)
 		}
 		if len(g.members) > c.cfg.MaxSize {
 			c.prepare(g)

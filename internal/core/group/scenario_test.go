@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/kalda/kalda/internal/core/meta"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/format/record"
@@ -50,7 +51,12 @@ func configure(t *testing.T, cfg *Config, key, value string) {
 	case "delay":
 		cfg.InitialRebalanceDelay = d
 	case "max":
-		cfg.MaxSize = n
+		cfg.MaxSize, cfg.ConsumerMaxSize = n, n
+	case "interval":
+		cfg.AssignmentInterval.Default = d
+	case "policy":
+		cfg.Upgrade = value == "upgrade" || value == "bidirectional"
+		cfg.Downgrade = value == "downgrade" || value == "bidirectional"
 	case "retention":
 		cfg.OffsetsRetention = d
 	case "check":
@@ -71,11 +77,18 @@ type world struct {
 	labels []string          // by ref
 	ids    map[string]string // member id <-> alias, both ways
 	out    strings.Builder
+
+	have     map[string]int32 // topics
+	settings map[string]string
+	image    *meta.Image
+	offset   int64
+	epochs   map[string]int32 // that members of the consumer protocol heard of
 }
 
 func newWorld(cfg Config) *world {
 	w := &world{cfg: cfg, now: time.UnixMilli(1_000_000), ids: map[string]string{}, labels: []string{""}}
 	w.core = New(cfg, [32]byte{7})
+	w.have, w.settings, w.epochs = map[string]int32{}, map[string]string{}, map[string]int32{}
 	return w
 }
 
@@ -163,6 +176,12 @@ func (w *world) line(t *testing.T, line string) {
 		return
 	case "state":
 		w.state(p.args[1])
+		return
+	case "topics":
+		w.topics(&p)
+		return
+	case "setting":
+		w.setting(&p)
 		return
 	case "txn":
 		w.transaction(t, &p)
@@ -287,6 +306,10 @@ func (w *world) input(t *testing.T, p *words) Input {
 	switch p.args[0] {
 	case "join":
 		return w.join(p, group, member)
+	case "beat":
+		return w.beat(p, group)
+	case "consumers":
+		return &DescribeConsumers{Group: group, Image: w.image}
 	case "sync":
 		in := &Sync{Group: group, Member: member, Instance: p.instance(), Generation: generation}
 		if v, ok := p.keys["type"]; ok {
@@ -323,6 +346,7 @@ func (w *world) join(p *words, group, member string) *Join {
 		client, _, _ = strings.Cut(p.keys["member"], "#")
 	}
 	in := &Join{
+		Image: w.image,
 		Group: group, Member: member, Instance: p.instance(), ClientID: client, ClientHost: "/h",
 		SessionTimeout: p.duration("session", 10*time.Second), RebalanceTimeout: p.duration("rebalance",
 			time.Minute),
@@ -365,13 +389,16 @@ func (w *world) offsetInput(t *testing.T, p *words, group, member string, genera
 			tp, at, _ := strings.Cut(o, ":")
 			n, _ := strconv.ParseInt(at, 10, 64)
 			in.Offsets = append(in.Offsets, CommitOffset{
-				TopicPartition: partition(tp), Offset: n, LeaderEpoch: -1,
+				TopicPartition: partition(tp), TopicID: topicID(partition(tp).Topic), Offset: n, LeaderEpoch: -1,
 				Metadata: p.keys["metadata"],
 			})
 		}
 		return in
 	case "fetch":
-		in := &Fetch{Group: group, MemberEpoch: -1, RequireStable: p.keys["stable"] != ""}
+		in := &Fetch{
+			Group: group, Member: p.keys["member"], MemberEpoch: int32(p.int("epoch", -1)),
+			RequireStable: p.keys["stable"] != "",
+		}
 		if in.All = p.keys["partitions"] == ""; !in.All {
 			in.Partitions = partitions(p.keys["partitions"])
 		}
@@ -413,6 +440,8 @@ func (w *world) record(r *batch.Record) string {
 			s += fmt.Sprintf(" expires=+%v", time.Duration(v.ExpireTimestamp-v.CommitTimestamp)*time.Millisecond)
 		}
 		return s
+	case k.Kind >= record.KindConsumerFirst && k.Kind <= record.KindConsumerLast, k.Kind == record.KindConsumerRegex:
+		return w.consumerRecord(&k, r.Value)
 	case r.Value == nil:
 		return fmt.Sprintf("group %s kind=%d tombstone", k.Group, k.Kind)
 	}
@@ -460,6 +489,10 @@ func (w *world) output(out Output) string {
 			s += " +" + w.alias(m.Member)
 		}
 		return s
+	case *ConsumerBeat:
+		return w.beatText(o)
+	case *ConsumersDescribed:
+		return w.consumersText(o)
 	case *Synced:
 		return fmt.Sprintf("sync %v %q", o.Code, o.Assignment)
 	case *Status:

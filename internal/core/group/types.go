@@ -3,6 +3,7 @@ package group
 import (
 	"time"
 
+	"github.com/kalda/kalda/internal/core/meta"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 )
@@ -19,8 +20,19 @@ type Config struct {
 	OffsetsRetention       time.Duration // offsets.retention.minutes
 	RetentionCheckInterval time.Duration // offsets.retention.check.interval.ms
 	MaxMetadata            int           // offset.metadata.max.bytes
+	ConsumerSession        Bounds        // group.consumer.session.timeout.ms, and what groups may choose
+	ConsumerHeartbeat      Bounds        // group.consumer.heartbeat.interval.ms
+	AssignmentInterval     Bounds        // group.consumer.assignment.interval.ms
+	Node                   string        // the broker's id: its configs are in the image
+	ConsumerMaxSize        int           // group.consumer.max.size
+	Assignors              []string      // group.consumer.assignors; the first is the default
+	RegexRefresh           time.Duration // group.consumer.regex.refresh.interval.ms
+	Upgrade, Downgrade     bool          // group.consumer.migration.policy
 	Warn                   func(msg string, args ...any)
 }
+
+// Bounds is a setting that a group may have a value of its own for.
+type Bounds struct{ Default, Min, Max time.Duration }
 
 // Defaults are Apache's.
 func Defaults() Config {
@@ -32,6 +44,14 @@ func Defaults() Config {
 		OffsetsRetention:       7 * 24 * time.Hour,
 		RetentionCheckInterval: 10 * time.Minute,
 		MaxMetadata:            4096,
+		ConsumerSession:        Bounds{45 * time.Second, 45 * time.Second, 60 * time.Second},
+		ConsumerHeartbeat:      Bounds{5 * time.Second, 5 * time.Second, 15 * time.Second},
+		AssignmentInterval:     Bounds{time.Second, 0, 15 * time.Second},
+		ConsumerMaxSize:        1<<31 - 1,
+		Assignors:              []string{"uniform", "range"},
+		RegexRefresh:           10 * time.Minute,
+		Upgrade:                true,
+		Downgrade:              true,
 	}
 }
 
@@ -82,6 +102,7 @@ type Join struct {
 	Protocols        []Protocol
 	RequireMember    bool // v4+: the member must come back with the id that MEMBER_ID_REQUIRED told it (KIP-394)
 	CanSkip          bool // v9+: understands SkipAssignment (KIP-814)
+	Image            *meta.Image
 }
 
 // Joined is the reply to Join.

@@ -25,6 +25,7 @@ func (b *Broker) serveJoinGroup(r *wire.Request) {
 		ProtocolType:     req.ProtocolType,
 		RequireMember:    req.Version >= 4,
 		CanSkip:          req.Version >= 9,
+		Image:            b.Image(),
 	}
 	if req.Version < 1 {
 		in.RebalanceTimeout = -1 // as the session's

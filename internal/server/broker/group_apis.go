@@ -27,6 +27,8 @@ func (b *Broker) groupAPIs() []wire.API {
 		{Key: 16, Min: 0, Max: 5, Serve: b.serveListGroups},
 		{Key: 42, Min: 0, Max: 3, Serve: b.serveDeleteGroups},
 		{Key: 47, Min: 0, Max: 0, Serve: b.serveOffsetDelete},
+		{Key: 68, Min: 0, Max: 1, Serve: b.serveConsumerGroupHeartbeat},
+		{Key: 69, Min: 0, Max: 1, Serve: b.serveConsumerGroupDescribe},
 	}
 }
 

@@ -2,6 +2,8 @@ package node
 
 import (
 	"crypto/rand"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kalda/kalda/internal/config"
@@ -41,5 +43,30 @@ func groupConfig(c *config.Server) group.Config {
 	g.OffsetsRetention = time.Duration(c.Int("offsets.retention.minutes")) * time.Minute
 	g.RetentionCheckInterval = millis(c.Scope, "offsets.retention.check.interval.ms")
 	g.MaxMetadata = c.Int("offset.metadata.max.bytes")
+	g.ConsumerSession = group.Bounds{
+		Default: millis(c.Scope, "group.consumer.session.timeout.ms"),
+		Min:     millis(c.Scope, "group.consumer.min.session.timeout.ms"),
+		Max:     millis(c.Scope, "group.consumer.max.session.timeout.ms"),
+	}
+	g.ConsumerHeartbeat = group.Bounds{
+		Default: millis(c.Scope, "group.consumer.heartbeat.interval.ms"),
+		Min:     millis(c.Scope, "group.consumer.min.heartbeat.interval.ms"),
+		Max:     millis(c.Scope, "group.consumer.max.heartbeat.interval.ms"),
+	}
+	g.AssignmentInterval = group.Bounds{
+		Default: millis(c.Scope, "group.consumer.assignment.interval.ms"),
+		Min:     millis(c.Scope, "group.consumer.min.assignment.interval.ms"),
+		Max:     millis(c.Scope, "group.consumer.max.assignment.interval.ms"),
+	}
+	g.Node = strconv.Itoa(int(c.NodeID))
+	g.ConsumerMaxSize = c.Int("group.consumer.max.size")
+	g.Assignors = nil
+	for _, name := range c.List("group.consumer.assignors") {
+		g.Assignors = append(g.Assignors, config.AssignorName(name))
+	}
+	g.RegexRefresh = millis(c.Scope, "group.consumer.regex.refresh.interval.ms")
+	policy := strings.ToLower(c.String("group.consumer.migration.policy"))
+	g.Upgrade = policy == "bidirectional" || policy == "upgrade"
+	g.Downgrade = policy == "bidirectional" || policy == "downgrade"
 	return g
 }
