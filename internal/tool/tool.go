@@ -175,7 +175,7 @@ func help(env *Env, args []string) int {
 	return 0
 }
 
-const helpHead = `Kalda is Apache Kafka in one binary: the server and its command-line tools.
+const helpHead = `Kalda is Apache Kafka and Apache ZooKeeper in one binary: servers and command-line tools.
 
   kalda                        start a node here: clients on 9092, data in ./data
   kalda <tool> [arguments]     run a tool; "kafka-" and ".sh" may be left out

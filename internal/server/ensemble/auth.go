@@ -41,7 +41,7 @@ func (s *Server) authenticate(p *jute.AuthPacket) (id jute.ID, ok bool) {
 	case "ip":
 		return jute.ID{}, true
 	case "digest":
-		if !s.opts.digestScheme {
+		if !s.opts.digestScheme || p.Auth == nil { // a null isn't an empty one: Apache refuses it
 			return jute.ID{}, false
 		}
 		digest := digestOf(string(p.Auth), s.opts.digestAlg)
