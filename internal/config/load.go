@@ -14,7 +14,7 @@ type Warnings []string
 
 // Error is a property that can't be used. Line is 0 when it came from --override or is missing.
 type Error struct {
-	Path   string
+	Path   string // or --override
 	Line   int
 	Reason string // names the key and its value
 }
@@ -212,7 +212,11 @@ func (l *loader) fail(key, reason string) {
 	case !strings.Contains(reason, key):
 		reason = key + ": " + reason
 	}
-	l.errs = append(l.errs, &Error{Path: l.Path, Line: l.lines[key], Reason: reason})
+	path := l.Path
+	if set && l.lines[key] == 0 && path != "" {
+		path = "--override"
+	}
+	l.errs = append(l.errs, &Error{Path: path, Line: l.lines[key], Reason: reason})
 }
 
 // absolute makes a directory's name independent of where the process is.

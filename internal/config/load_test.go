@@ -187,6 +187,10 @@ func TestLoadNamesFileLineKeyAndReason(t *testing.T) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
+	if _, _, err = load(t, "process.roles=broker\n", "num.partitions=many"); err == nil ||
+		!strings.HasPrefix(err.Error(), "--override: Invalid value many") {
+		t.Error(err)
+	}
 	if _, _, err = Load("/no/such/server.properties", nil); err == nil || !strings.Contains(err.Error(),
 		"/no/such/") {
 		t.Error(err)

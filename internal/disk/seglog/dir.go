@@ -345,18 +345,18 @@ func (d *Dir) forget(l *Log) {
 
 // Discard deletes a log that is on disk and that nobody opened, as Log.Delete does.
 func (d *Dir) Discard(topic string, partition int32) error {
-	return d.putAside(TopicPartition{topic, partition}, suffixDirDelete)
+	_, err := d.putAside(TopicPartition{topic, partition}, suffixDirDelete)
+	return err
 }
 
-// SetAside renames a log that is on disk and that nobody opened, as Log.Stray does.
-func (d *Dir) SetAside(topic string, partition int32) error {
+// SetAside renames a log that is on disk and that nobody opened, as Log.Stray does, and tells its new path.
+func (d *Dir) SetAside(topic string, partition int32) (path string, err error) {
 	return d.putAside(TopicPartition{topic, partition}, suffixDirStray)
 }
 
-func (d *Dir) putAside(tp TopicPartition, suffix string) error {
-	path, err := d.moveAside(filepath.Join(d.path, tp.String()), tp.Topic, tp.Partition, suffix)
-	if err != nil {
-		return err
+func (d *Dir) putAside(tp TopicPartition, suffix string) (path string, err error) {
+	if path, err = d.moveAside(filepath.Join(d.path, tp.String()), tp.Topic, tp.Partition, suffix); err != nil {
+		return "", err
 	}
 	if suffix == suffixDirDelete {
 		d.discard(path, 0)
@@ -367,7 +367,7 @@ func (d *Dir) putAside(tp TopicPartition, suffix string) error {
 	delete(d.recovery, tp)
 	delete(d.starts, tp)
 	delete(d.cleaned, tp)
-	return nil
+	return path, nil
 }
 
 func (d *Dir) moveAside(path, topic string, partition int32, suffix string) (string, error) {

@@ -62,7 +62,7 @@ func TestDirectoriesThatAreNoLogs(t *testing.T) {
 	if !d.Has("a-b", 7) || d.Has("a", 1) {
 		t.Fatal("Has")
 	}
-	if err := d.SetAside("a-b", 7); err != nil || d.Has("a-b", 7) {
+	if _, err := d.SetAside("a-b", 7); err != nil || d.Has("a-b", 7) {
 		t.Fatal(err)
 	}
 }

@@ -308,6 +308,7 @@ func (q *fetch) storageError(f *fetchPart, err error) {
 		}
 	}
 	q.b.log.Error("fetch failed", "partition", f.p.String(), "offset", f.offset, "error", err)
+	q.b.ioFailed(f.p.dir, err)
 }
 
 // diverges tells where the client's log and this one part, if they do (KIP-595).

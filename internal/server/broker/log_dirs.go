@@ -1,6 +1,11 @@
 package broker
 
 import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -12,27 +17,61 @@ import (
 // offline says that the partition's directory failed.
 func (p *Partition) offline() bool { return p.log == nil || p.dir.failed.Load() }
 
+// compareDirs holds the directories against those that this node registered with last: metadata places
+// partitions by directory.id, and one with another id isn't found where it says.
+func (b *Broker) compareDirs() {
+	me := b.Image().Broker(b.cfg.NodeID)
+	if me == nil || len(me.LogDirs) == 0 {
+		return
+	}
+	for _, d := range b.logs.dirs {
+		if !d.failed.Load() && !slices.Contains(me.LogDirs, d.id) && len(d.Logs()) > 0 {
+			b.log.Warn("a log directory that isn't new has a directory.id that this node never registered: was "+
+				"its meta.properties changed, or the folder copied from elsewhere?", "file",
+				filepath.Join(d.path, "meta.properties"), "directory.id", d.id.String())
+		}
+	}
+}
+
 // checkpointFailed takes a directory offline that can't be written to any more, as long as there is another:
 // the only one goes on with what it can, and its logs refuse what they can't.
 func (b *Broker) checkpointFailed(d *logDir, err error) {
 	b.log.Error("checkpoint failed", "path", d.path, "error", err)
-	if vfs.Passing(err) {
+	if !vfs.Passing(err) {
+		b.takeOffline(d, err)
+	}
+}
+
+// ioFailed takes a directory offline in which an append or a read met a fault of the disk: the next one
+// would, too. A log that was closed or that holds damage is none.
+func (b *Broker) ioFailed(d *logDir, err error) {
+	if errors.As(err, new(syscall.Errno)) && !vfs.Passing(err) && !errors.Is(err, fs.ErrNotExist) {
+		b.takeOffline(d, err)
+	}
+}
+
+func (b *Broker) takeOffline(d *logDir, err error) {
+	for _, other := range b.logs.dirs {
+		if other == d || other.failed.Load() {
+			continue
+		}
+		if !d.failed.Swap(true) {
+			b.noteFailed(d.path, err)
+			go b.wakeIn(d) // it takes the partitions' locks, and the caller may hold one
+		}
 		return
 	}
-	for _, other := range b.logs.dirs {
-		if other != d && !other.failed.Load() {
-			d.failed.Store(true)
-			b.noteFailed(d.path, err)
-			b.each(func(p *Partition) {
-				if p.dir == d {
-					p.mu.Lock()
-					p.waits.wakeAll()
-					p.mu.Unlock()
-				}
-			})
-			return
+}
+
+// wakeIn lets whoever waits for something in a directory see that it is offline.
+func (b *Broker) wakeIn(d *logDir) {
+	b.each(func(p *Partition) {
+		if p.dir == d {
+			p.mu.Lock()
+			p.waits.wakeAll()
+			p.mu.Unlock()
 		}
-	}
+	})
 }
 
 // OnlineDirs are the ids of the log directories in use.

@@ -69,6 +69,10 @@ func (b *Broker) openDirs() error {
 			b.noteFailed(path, err)
 		} else {
 			usable++
+			if clean, _ := dir.Clean(); !clean && len(dir.Found()) > 0 {
+				b.log.Info("the last stop wasn't clean: logs are looked at from their recovery points on",
+					"path", path, "logs", len(dir.Found()))
+			}
 		}
 		b.logs.dirs = append(b.logs.dirs, d)
 	}
@@ -179,12 +183,14 @@ func (b *Broker) reopen(d *logDir, s seglog.Spec) *seglog.Log {
 	if err != nil || id == s.ID || id == [16]byte{} {
 		return nil
 	}
-	b.log.Warn("putting the log of an older topic of that name aside", "path", d.path, "log",
-		fmt.Sprintf("%s-%d", s.Topic, s.Partition), "id", fmt.Sprintf("%x", id))
-	if err := d.SetAside(s.Topic, s.Partition); err != nil {
-		b.log.Error("a log can't be put aside", "error", err)
+	log := fmt.Sprintf("%s-%d", s.Topic, s.Partition)
+	to, err := d.SetAside(s.Topic, s.Partition)
+	if err != nil {
+		b.log.Error("a log can't be put aside", "path", d.path, "log", log, "error", err)
 		return nil
 	}
+	b.log.Warn("put a log aside whose partition.metadata names another topic of that name", "path", d.path,
+		"log", log, "itsID", meta.UUID(id).String(), "metadataHasID", meta.UUID(s.ID).String(), "now", to)
 	l, err := d.Open(s)
 	if err != nil {
 		b.log.Error("a log can't be opened", "path", d.path, "error", err)

@@ -129,6 +129,7 @@ func (p *Partition) outOfSequence(v batch.View, code kerr.Code) appended {
 func (p *Partition) failed(what string, err error) appended {
 	p.b.m.LocalAppendFailures.Inc()
 	p.b.log.Error(what+" failed", "partition", p.String(), "error", err)
+	p.b.ioFailed(p.dir, err)
 	return refused(kerr.KafkaStorageError)
 }
 

@@ -16,6 +16,7 @@ const checkpointEvery = 5 * time.Second
 
 // Start begins the background tasks: putting logs on disk, checkpoints, retention, compaction, expiry.
 func (b *Broker) Start() {
+	b.compareDirs()
 	b.logs.wg.Go(b.materializer)
 	b.logs.wg.Go(b.tasks)
 	b.logs.wg.Go(b.cleaner.run)
@@ -36,10 +37,13 @@ func (b *Broker) PutStraysAside() {
 			if t.partition(tp.Partition) != nil {
 				continue
 			}
-			b.log.Warn("putting a log aside that metadata doesn't place here", "path", d.path, "log", tp.String())
-			if err := d.SetAside(tp.Topic, tp.Partition); err != nil {
-				b.log.Error("a log can't be put aside", "error", err)
+			to, err := d.SetAside(tp.Topic, tp.Partition)
+			if err != nil {
+				b.log.Error("a log can't be put aside", "path", d.path, "log", tp.String(), "error", err)
+				continue
 			}
+			b.log.Warn("put a log aside that metadata doesn't place here", "path", d.path, "log", tp.String(),
+				"now", to)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
@@ -292,5 +293,65 @@ func (r *rig) join(id *string, metadata byte) (int32, error) {
 			*id = resp.MemberID
 			return resp.Generation, nil
 		}
+	}
+}
+
+// A meta.properties that isn't what it was: one of another cluster, or of another directory, keeps the node
+// from starting; a new directory.id is told of, as is the log of another topic of the same name. All of them
+// are named, and nothing is lost by it.
+func TestFaults_ForeignDirectories(t *testing.T) {
+	m := emptyDisk(t)
+	r := mustBoot(t, m)
+	l := newLedger()
+	if err := errors.Join(l.create(r, "sync", 3), l.producer(r)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range int32(3) {
+		if err := l.put(r, "sync", n, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	const file = "/c/meta.properties"
+	ids := map[string]string{}
+	for _, dir := range []string{"/b", "/c"} {
+		p, err := seglog.LoadProperties(m, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[dir] = p.DirectoryID
+		ids["cluster"] = p.ClusterID
+	}
+	for what, change := range map[string][2]string{
+		"cluster.id":        {ids["cluster"], "AAAAAAAAAAAAAAAAAAAAAB"},
+		"Duplicate":         {ids["/c"], ids["/b"]},
+		"never registered:": {ids["/c"], "mnopqrstuvwxyzABCDEFGA"},
+	} {
+		disk := m.Kill()
+		b, err := vfs.ReadFile(disk, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = bytes.Replace(b, []byte(change[0]), []byte(change[1]), 1)
+		if err := vfs.WriteNew(disk, file, b, true); err != nil {
+			t.Fatal(err)
+		}
+		r, err := boot(t, disk)
+		if what != "never registered:" {
+			if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "/c") {
+				t.Errorf("%s: %v", what, err)
+			}
+			_ = r.end()
+			continue
+		}
+		if err != nil || !strings.Contains(r.log.String(), what) || !strings.Contains(r.log.String(), file) {
+			t.Fatalf("%s: %v\n%s", what, err, r.log)
+		}
+		if err := l.copy().check(r, true); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		_ = r.end()
 	}
 }

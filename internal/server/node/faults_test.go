@@ -399,7 +399,6 @@ func TestFaults_DirFails(t *testing.T) {
 	if failed != 1 {
 		t.Fatalf("%d partitions failed", failed)
 	}
-	r.n.broker.CheckpointNow()
 	await(t, "the controller to take the leadership away", func() bool {
 		topic := r.n.image.Load().Topic("sync")
 		return slices.ContainsFunc(topic.Partitions, func(p *metaPartition) bool { return p.Leader == -1 })

@@ -42,7 +42,6 @@ func run(file string, overrides []string, out, errs io.Writer) int {
 	n, err := Start(ctx, cfg, logs)
 	if err != nil {
 		log.Error("the node doesn't start", "error", err)
-		fmt.Fprintln(errs, err)
 		return 1
 	}
 	log.Info(fmt.Sprintf("Kafka Server started in %d ms", time.Since(began).Milliseconds()))
