@@ -59,6 +59,7 @@ func suites() []suite {
 		{name: "zk-disk-ours", what: "ZooKeeper's directories that Kalda wrote, under Apache 3.9.5, and back", own: (*env).zkDiskOurs},
 		{name: "zk-disk-theirs", what: "ZooKeeper's directories that Apache 3.9.5 wrote, under Kalda, and back", own: (*env).zkDiskTheirs},
 		{name: "kafka-39-on-zk", what: "Apache Kafka 3.9.2's brokers in ZooKeeper mode on Kalda, with faults", own: (*env).kafka39OnZK},
+		{name: "compaction", what: "one folder, compacted by Apache and by Kalda: the same is left", own: (*env).compaction},
 	}
 }
 
