@@ -14,7 +14,7 @@ type wanted struct {
 	ttl        int64
 }
 
-// kindOf decides by opcode, flags and time to live together: only what official clients send is taken.
+// kindOf decides by opcode, flags and time to live together: only what clients in use send is taken.
 func (pl *plan) kindOf(op jute.OpCode, flags int32, ttl int64) (w wanted, code jute.Code) {
 	if flags < jute.FlagPersistent || flags > jute.FlagPersistentSequentialTTL {
 		return w, jute.BadArguments
@@ -25,8 +25,10 @@ func (pl *plan) kindOf(op jute.OpCode, flags int32, ttl int64) (w wanted, code j
 		return w, jute.Unimplemented
 	case isTTL != (op == jute.OpCreateTTL), isTTL && !validTTL(ttl), !isTTL && ttl >= 0:
 		return w, jute.BadArguments
-	case (flags == jute.FlagContainer) != (op == jute.OpCreateContainer):
+	case op == jute.OpCreateContainer && flags != jute.FlagContainer:
 		return w, jute.BadArguments
+	case flags == jute.FlagContainer && op != jute.OpCreateContainer:
+		return w, pl.session() // the opcode makes the kind: a plain node, which go-zookeeper relies on
 	}
 	switch flags {
 	case jute.FlagEphemeral, jute.FlagEphemeralSequential:
