@@ -43,14 +43,6 @@ func testConfig(t testing.TB, dir string, lines ...string) *config.ZooKeeper {
 	return cfg
 }
 
-// testLog writes to the test's log what is worth a look.
-type testLog struct{ t testing.TB }
-
-func (l testLog) Write(p []byte) (int, error) {
-	l.t.Log(strings.TrimSpace(string(p)))
-	return len(p), nil
-}
-
 func logTo(w io.Writer) *slog.Logger { return obs.NewLogs(w, slog.LevelWarn).Named("zookeeper") }
 
 // serve starts a server; it is stopped with the test.
