@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	os.Exit(tool.Main(os.Args, tool.Hooks{Server: node.Main, ZooKeeper: ensemble.Main}))
+	os.Exit(tool.Main(os.Args, tool.Hooks{Server: node.Main, ZooKeeper: ensemble.Main, Dev: node.Dev}))
 }

@@ -32,6 +32,8 @@ type Hooks struct {
 	// ZooKeeper runs a ZooKeeper server until it is told to stop, and returns its exit code. The arguments are
 	// those of Apache's: a zoo.cfg, or a port and a directory; none means port 2181 and ./data/zookeeper.
 	ZooKeeper func(args []string) int
+	// Dev runs a node and a ZooKeeper server in one process, both with the built-in configuration.
+	Dev func(overrides []string) int
 }
 
 // Tool is one command.
@@ -121,6 +123,7 @@ func Tools() []Tool {
 	return []Tool{
 		{"server", "start a node: kalda server [server.properties] [--override key=value]...", serve},
 		{"zookeeper", "start a ZooKeeper server: kalda zookeeper [zoo.cfg]", serveZooKeeper},
+		{"dev", "start Kafka and ZooKeeper in one process, for a first try", serveBoth},
 		{"kafka-storage", "format log directories and say what is in them", storageTool},
 		{
 			"kafka-server-start", "start a node, as Apache's script does (-daemon puts it in the background)",

@@ -17,3 +17,22 @@ func serveZooKeeper(env *Env, args []string) int {
 	}
 	return env.Hooks.ZooKeeper(args)
 }
+
+const devUsage = `Usage: dev [--override property=value]...
+
+Starts Kafka (clients on 9092, data in ./data) and ZooKeeper (port 2181, data in ./data/zookeeper) in one
+process and runs until it is told to stop. The overrides are of Kafka's server.properties.
+`
+
+// serveBoth starts a node and a ZooKeeper server in this process.
+func serveBoth(env *Env, args []string) int {
+	s, code := startOptions(env, args, devUsage)
+	switch {
+	case code >= 0:
+		return code
+	case s.file != "" || s.daemon:
+		fmt.Fprint(env.Err, devUsage)
+		return 1
+	}
+	return env.Hooks.Dev(s.overrides)
+}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,10 +23,20 @@ const stopTimeout = 5 * time.Minute
 // Main runs a node until SIGTERM or SIGINT and returns the exit code. Without a file it runs the embedded
 // default in ./data, which it formats when it is new.
 func Main(file string, overrides []string) int {
-	return run(file, overrides, os.Stdout, os.Stderr)
+	return run(file, overrides, nil, os.Stdout, os.Stderr)
 }
 
-func run(file string, overrides []string, out, errs io.Writer) int {
+// companion is what runs in the same process, and ends with it.
+type companion struct {
+	banner string // for someone who started it for the first time
+	fatal  <-chan error
+	stop   func() error
+}
+
+// beside starts a companion; nil is none.
+type beside func(ctx context.Context, logs *obs.Logs) (companion, error)
+
+func run(file string, overrides []string, with beside, out, errs io.Writer) int {
 	began := time.Now()
 	cfg, warnings, err := load(file, overrides)
 	if err != nil {
@@ -39,31 +50,51 @@ func run(file string, overrides []string, out, errs io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	n, err := Start(ctx, cfg, logs)
+	n, other, err := startBoth(ctx, cfg, logs, with)
 	if err != nil {
 		log.Error("the node doesn't start", "error", err)
 		return 1
 	}
 	log.Info(fmt.Sprintf("Kafka Server started in %d ms", time.Since(began).Milliseconds()))
 	if file == "" {
-		fmt.Fprint(out, n.banner())
+		fmt.Fprint(out, n.banner(), other.banner)
 	}
 	code := 0
 	select {
 	case <-ctx.Done():
 	case <-n.Fatal(): //nolint:errcheck // it is logged where it is made
 		code = 1
+	case <-other.fatal: //nolint:errcheck // as is this
+		code = 1
 	}
 	stop() // a second signal ends the process at once
 	log.Info("shutting down")
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	if err := n.Stop(ctx); err != nil {
+	if err := errors.Join(n.Stop(ctx), other.stop()); err != nil {
 		log.Error("the shutdown wasn't clean", "error", err)
 		return 1
 	}
 	log.Info("shut down")
 	return code
+}
+
+// startBoth starts a node, and what runs beside it first.
+func startBoth(
+	ctx context.Context, cfg *config.Server, logs *obs.Logs, with beside,
+) (*Node, companion, error) {
+	other := companion{stop: func() error { return nil }}
+	if with != nil {
+		var err error
+		if other, err = with(ctx, logs); err != nil {
+			return nil, other, err
+		}
+	}
+	n, err := Start(ctx, cfg, logs)
+	if err != nil {
+		return nil, other, errors.Join(err, other.stop())
+	}
+	return n, other, nil
 }
 
 func load(file string, overrides []string) (*config.Server, config.Warnings, error) {

@@ -198,7 +198,7 @@ func TestMain_NamesWhatIsWrongInTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := run(file, nil, &out, &errs); code != 1 {
+	if code := run(file, nil, nil, &out, &errs); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	for _, w := range []string{file, "2", "node.id", "one"} {
