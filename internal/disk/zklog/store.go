@@ -101,18 +101,23 @@ func (s *Store) makeDir(dir string) error {
 	if s.opts.NoAutoCreate {
 		return fmt.Errorf("missing data directory %s, and zookeeper.datadir.autocreate is false: create it", dir)
 	}
+	// What holds a new directory has to be synced, up to what was there already.
+	holders := []string{dir}
+	for d := filepath.Dir(dir); ; d = filepath.Dir(d) {
+		holders = append(holders, d)
+		if _, err := s.fs.Stat(d); err == nil || d == "." || d == filepath.Dir(d) {
+			break
+		}
+	}
 	if err := s.fs.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	// Up to what was there already, since any directory on the way may be new.
-	for d := dir; ; d = filepath.Dir(d) {
+	for _, d := range holders {
 		if err := s.fs.SyncDir(d); err != nil {
 			return err
 		}
-		if up := filepath.Dir(d); up == d || d == "." {
-			return nil
-		}
 	}
+	return nil
 }
 
 // refuse rejects a directory with the other kind of file in it: the two were swapped, or split after the
