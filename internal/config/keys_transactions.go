@@ -4,13 +4,11 @@ package config
 var transactionKeys = []Key{
 	{
 		Name: "add.partitions.to.txn.retry.backoff.max.ms", Type: Int, Default: "100", Valid: "0..",
-		Status: Later,
-		Doc:    "Longest time for which adding partitions is retried while the last transaction completes.",
+		Doc: "Longest time for which adding partitions is retried while the last transaction completes.",
 	},
 	{
 		Name: "add.partitions.to.txn.retry.backoff.ms", Type: Int, Default: "20", Valid: "1..",
-		Status: Later,
-		Doc:    "Wait between attempts to add partitions while the last transaction completes.",
+		Doc: "Wait between attempts to add partitions while the last transaction completes.",
 	},
 	{
 		Name: "share.coordinator.append.linger.ms", Type: Int, Default: "-1", Valid: "-1..",
@@ -78,46 +76,42 @@ var transactionKeys = []Key{
 	},
 	{
 		Name: "transaction.abort.timed.out.transaction.cleanup.interval.ms", Type: Int, Default: "10000",
-		Valid: "1..", Status: Later,
-		Doc: "How often transactions that took too long are looked for.",
+		Valid: "1..",
+		Doc:   "How often transactions that took too long are looked for.",
 	},
 	{
-		Name: "transaction.max.timeout.ms", Type: Int, Default: "900000", Valid: "1..", Status: Later,
+		Name: "transaction.max.timeout.ms", Type: Int, Default: "900000", Valid: "1..",
 		Doc: "Longest timeout that a transactional producer may ask for.",
 	},
 	{
 		Name: "transaction.partition.verification.enable", Type: Boolean, Default: "true",
-		Mode: ClusterWide, Status: Later,
-		Doc: "Ask the coordinator whether a transaction is under way before its first record is written.",
+		Mode: ClusterWide,
+		Doc:  "Ask the coordinator whether a transaction is under way before its first record is written.",
 	},
 	{
 		Name: "transaction.remove.expired.transaction.cleanup.interval.ms", Type: Int, Default: "3600000",
-		Valid: "1..", Status: Later,
-		Doc: "How often expired transactional ids are looked for.",
+		Valid: "1..",
+		Doc:   "How often expired transactional ids are looked for.",
 	},
 	{
 		Name: "transaction.state.log.load.buffer.size", Type: Int, Default: "5242880", Valid: "1..",
-		Status: Later,
-		Doc:    "Bytes that are read at a time when a transaction coordinator loads a partition.",
+		Doc: "Bytes that are read at a time when a transaction coordinator loads a partition.",
 	},
 	{
-		Name: "transaction.state.log.min.isr", Type: Int, Default: "2", Valid: "1..", Status: Later,
+		Name: "transaction.state.log.min.isr", Type: Int, Default: "2", Valid: "1..",
 		Doc: "min.insync.replicas of __transaction_state.",
 	},
 	{
 		Name: "transaction.state.log.num.partitions", Type: Int, Default: "50", Valid: "1..",
-		Status: Later,
-		Doc:    "Partitions of __transaction_state when it is created.",
+		Doc: "Partitions of __transaction_state when it is created.",
 	},
 	{
 		Name: "transaction.state.log.replication.factor", Type: Short, Default: "3", Valid: "1..",
-		Status: Later,
-		Doc:    "Replicas of __transaction_state when it is created, as far as there are brokers.",
+		Doc: "Replicas of __transaction_state when it is created, as far as there are brokers.",
 	},
 	{
 		Name: "transaction.state.log.segment.bytes", Type: Int, Default: "104857600", Valid: "1..",
-		Status: Later,
-		Doc:    "Segment size of __transaction_state.",
+		Doc: "Segment size of __transaction_state.",
 	},
 	{
 		Name: "transaction.two.phase.commit.enable", Type: Boolean, Default: "false", Status: Later,
@@ -125,7 +119,6 @@ var transactionKeys = []Key{
 	},
 	{
 		Name: "transactional.id.expiration.ms", Type: Int, Default: "604800000", Valid: "1..",
-		Status: Later,
-		Doc:    "How long an idle transactional id is remembered.",
+		Doc: "How long an idle transactional id is remembered.",
 	},
 }

@@ -55,6 +55,10 @@ func (c *Core) Step(now time.Time, ref Ref, in Input) {
 		c.reply(ref, &Status{Code: c.onHeartbeat(in)})
 	case *Commit:
 		c.reply(ref, c.onCommit(in))
+	case *TxnCommit:
+		c.reply(ref, c.onTxnCommit(in))
+	case *EndTxn:
+		c.reply(ref, c.onEndTxn(in))
 	case *Fetch:
 		c.reply(ref, c.onFetch(in))
 	case *Join:

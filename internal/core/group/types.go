@@ -81,6 +81,7 @@ type Reply struct {
 // Effects are what the driver does for the core, in this order: append, wait for the commit, reply.
 type Effects struct {
 	Append  []batch.Record
+	Txn     *Txn // whose transaction Append is part of, or ends; nil: none's
 	Replies []Reply
 }
 

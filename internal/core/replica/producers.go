@@ -75,6 +75,9 @@ type Producers struct {
 	newest   *producer
 	open     []txn // by first offset
 	unstable []txn // ended, by first offset, until the high watermark passes the marker
+
+	guards    map[int64]guard // transactions that are being verified
+	lastGuard Guard
 }
 
 // NewProducers makes an empty state that remembers at most limit idle producers; 0 is no bound.
@@ -93,9 +96,9 @@ type Verdict struct {
 	Timestamp int64
 }
 
-// Check decides whether a client's batch may be appended now (broker.md 4.2, in its order). It changes
-// nothing.
-func (p *Producers) Check(v batch.View) Verdict {
+// Check decides whether a client's batch may be appended now (broker.md 4.2, in its order). g is what Verify
+// gave for it. It changes nothing.
+func (p *Producers) Check(v batch.View, g Guard) Verdict {
 	id := v.ProducerID()
 	if id < 0 {
 		return Verdict{}
@@ -106,7 +109,24 @@ func (p *Producers) Check(v batch.View) Verdict {
 			return Verdict{Duplicate: true, Base: e.baseOffset(), Timestamp: e.timestamp}
 		}
 	}
+	if v.Transactional() && !known.inTxn(v.ProducerEpoch()) && !p.verified(id, g) {
+		return Verdict{Code: kerr.InvalidTxnState}
+	}
 	return Verdict{Code: known.check(v)}
+}
+
+// CheckOwn is Check for a batch that a coordinator of this node made: it has no sequences, and comes once.
+func (p *Producers) CheckOwn(v batch.View, g Guard) kerr.Code {
+	known := p.byID[v.ProducerID()]
+	switch {
+	case v.ProducerID() < 0:
+		return kerr.None
+	case v.Transactional() && !known.inTxn(v.ProducerEpoch()) && !p.verified(v.ProducerID(), g):
+		return kerr.InvalidTxnState
+	case known != nil && v.ProducerEpoch() < known.epoch:
+		return kerr.InvalidProducerEpoch
+	}
+	return kerr.None
 }
 
 // find is the remembered batch with v's epoch and sequences.
@@ -125,10 +145,6 @@ func (p *producer) find(v batch.View) *entry {
 }
 
 func (p *producer) check(v batch.View) kerr.Code {
-	open := p != nil && p.txnFirst >= 0
-	if v.Transactional() && !open {
-		return kerr.InvalidTxnState
-	}
 	if p == nil {
 		return kerr.None // what was known may have expired: any first sequence will do (KIP-360)
 	}
@@ -143,11 +159,14 @@ func (p *producer) check(v batch.View) kerr.Code {
 	case v.BaseSequence() != p.nextSequence():
 		return kerr.OutOfOrderSequenceNumber
 	}
-	if open && !v.Transactional() {
+	if p.txnFirst >= 0 && !v.Transactional() {
 		return kerr.InvalidTxnState
 	}
 	return kerr.None
 }
+
+// inTxn says whether the producer has an open transaction in an epoch.
+func (p *producer) inTxn(epoch int16) bool { return p != nil && p.txnFirst >= 0 && p.epoch == epoch }
 
 func (p *producer) nextSequence() int32 {
 	if e := p.last(); e != nil {
@@ -175,6 +194,7 @@ func (p *Producers) Append(v batch.View) *Aborted {
 		lastSeq: addSequence(v.BaseSequence(), v.LastOffsetDelta()), delta: v.LastOffsetDelta(),
 		lastOffset: v.LastOffset(), timestamp: v.MaxTimestamp(),
 	})
+	delete(p.guards, id)
 	if v.Transactional() && known.txnFirst < 0 {
 		known.txnFirst = v.BaseOffset()
 		p.open = insert(p.open, txn{id: id, first: known.txnFirst, last: -1})
@@ -206,6 +226,7 @@ func (p *Producers) end(known *producer, v batch.View) *Aborted {
 		known.epoch, known.n = epoch, 0
 	}
 	known.coordinatorEpoch = coordinatorEpoch
+	delete(p.guards, known.id)
 	first := known.txnFirst
 	if first < 0 {
 		return nil
@@ -259,6 +280,7 @@ func (p *Producers) Expire(now, retention int64) {
 		}
 		q = next
 	}
+	p.expireGuards(now, retention)
 }
 
 // Truncate forgets everything, for a log that was cut: its owner loads a snapshot and replays.

@@ -59,14 +59,14 @@ func TestProducers_CheckFollowsSequences(t *testing.T) {
 		{"a newer epoch from zero", 1, 0, 1, kerr.None},
 		{"a newer epoch not from zero", 1, 11, 1, kerr.OutOfOrderSequenceNumber},
 	} {
-		if got := p.Check(made(t, 9, c.epoch, c.seq, c.n, 0)); got.Code != c.want || got.Duplicate {
+		if got := p.Check(made(t, 9, c.epoch, c.seq, c.n, 0), 0); got.Code != c.want || got.Duplicate {
 			t.Errorf("%s: %+v, want %v", c.name, got, c.want)
 		}
 	}
-	if got := p.Check(made(t, 10, 3, 77, 1, 0)); got.Code != kerr.None {
+	if got := p.Check(made(t, 10, 3, 77, 1, 0), 0); got.Code != kerr.None {
 		t.Errorf("an unknown producer may start anywhere: %v", got.Code)
 	}
-	if got := p.Check(made(t, -1, -1, -1, 1, 0)); got.Code != kerr.None || got.Duplicate {
+	if got := p.Check(made(t, -1, -1, -1, 1, 0), 0); got.Code != kerr.None || got.Duplicate {
 		t.Errorf("a batch without producer: %+v", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestProducers_RecognisesTheLastFiveBatches(t *testing.T) {
 		p.Append(made(t, 4, 2, 2*i, 2, batch.Offset(100+2*i)))
 	}
 	for i := range int32(7) {
-		got := p.Check(made(t, 4, 2, 2*i, 2, 0))
+		got := p.Check(made(t, 4, 2, 2*i, 2, 0), 0)
 		if i < 2 {
 			if got.Duplicate || got.Code != kerr.OutOfOrderSequenceNumber {
 				t.Errorf("batch %d has left the window: %+v", i, got)
@@ -93,10 +93,10 @@ func TestProducers_RecognisesTheLastFiveBatches(t *testing.T) {
 func TestProducers_SequencesWrap(t *testing.T) {
 	p := NewProducers(0)
 	p.Append(made(t, 4, 0, math.MaxInt32-1, 4, 0)) // ends at 1
-	if got := p.Check(made(t, 4, 0, 2, 1, 0)); got.Code != kerr.None {
+	if got := p.Check(made(t, 4, 0, 2, 1, 0), 0); got.Code != kerr.None {
 		t.Errorf("after the wrap: %v", got.Code)
 	}
-	if got := p.Check(made(t, 4, 0, math.MaxInt32-1, 4, 0)); !got.Duplicate || got.Base != 0 {
+	if got := p.Check(made(t, 4, 0, math.MaxInt32-1, 4, 0), 0); !got.Duplicate || got.Base != 0 {
 		t.Errorf("the batch that wraps, again: %+v", got)
 	}
 }
@@ -110,10 +110,10 @@ func TestProducers_SnapshotKeepsTheLastBatch(t *testing.T) {
 	if err := q.Load(p.Snapshot()); err != nil {
 		t.Fatal(err)
 	}
-	if got := q.Check(made(t, 4, 2, 5, 5, 0)); !got.Duplicate || got.Base != 5 {
+	if got := q.Check(made(t, 4, 2, 5, 5, 0), 0); !got.Duplicate || got.Base != 5 {
 		t.Errorf("the last batch: %+v", got)
 	}
-	if got := q.Check(made(t, 4, 2, 0, 5, 0)); got.Code != kerr.OutOfOrderSequenceNumber {
+	if got := q.Check(made(t, 4, 2, 0, 5, 0), 0); got.Code != kerr.OutOfOrderSequenceNumber {
 		t.Errorf("the one before: %+v", got)
 	}
 	if got := q.LastStable(11, 0); got != 10 {
@@ -143,7 +143,7 @@ func TestProducers_LastStableWaitsForTheMarker(t *testing.T) {
 	if got := p.LastStable(22, 0); got != 22 {
 		t.Errorf("nothing open: %d, want 22", got)
 	}
-	if got := p.Check(made(t, 1, 0, 10, 1, 0, inTxn)); got.Code != kerr.InvalidTxnState {
+	if got := p.Check(made(t, 1, 0, 10, 1, 0, inTxn), 0); got.Code != kerr.InvalidTxnState {
 		t.Errorf("a transactional batch out of the blue: %v", got.Code)
 	}
 }
@@ -166,7 +166,7 @@ func TestProducers_CheckAndAppendAllocateNothing(t *testing.T) {
 	p := NewProducers(0)
 	v := made(t, 1, 0, 0, 1, 0)
 	p.Append(v)
-	if n := testing.AllocsPerRun(100, func() { p.Check(v); p.Append(v) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Check(v, 0); p.Append(v) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -5,11 +5,7 @@ import "github.com/kalda/kalda/internal/format/batch"
 // Snapshot encodes the state as a %020d.snapshot file holds it (broker.md 4.1): of each producer the last
 // batch only.
 func (p *Producers) Snapshot() []byte {
-	entries := make([]batch.ProducerEntry, 0, len(p.byID))
-	for q := p.oldest; q != nil; q = q.newer {
-		entries = append(entries, q.entry())
-	}
-	return batch.AppendProducers(nil, entries)
+	return batch.AppendProducers(nil, p.Active())
 }
 
 func (p *producer) entry() batch.ProducerEntry {

@@ -221,7 +221,13 @@ func (l *Log) load() error {
 	}
 	l.epochs.truncateEnd(end)
 	l.epochs.truncateStart(l.StartOffset())
-	if err := l.dropSnapshots(func(o batch.Offset) bool { return o > end }); err != nil {
+	// Transaction indexes are believed up to where verification began: the replay makes the rest of them again,
+	// and must not begin later.
+	unsure := l.verifyFrom
+	if l.adopt {
+		unsure = math.MaxInt64
+	}
+	if err := l.dropSnapshots(func(o batch.Offset) bool { return o > min(end, unsure) }); err != nil {
 		return err
 	}
 	l.active().begin(l.dir.now(), l.cfg.Load(), end)

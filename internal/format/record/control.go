@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/kalda/kalda/internal/format/batch"
 )
 
 // ErrCorrupt marks bytes that can't be the record they should be.
@@ -110,4 +112,20 @@ func DecodeKRaftVersion(b []byte) (int16, error) {
 	v := r.int16()
 	r.tags()
 	return v, r.done("KRaftVersion")
+}
+
+// The markers that end transactions, in user topics.
+const (
+	ControlAbort  ControlType = 0
+	ControlCommit ControlType = 1
+)
+
+// TxnMarker is the one record of a marker's batch.
+func TxnMarker(commit bool, coordinatorEpoch int32) batch.Record {
+	t := ControlAbort
+	if commit {
+		t = ControlCommit
+	}
+	value := binary.BigEndian.AppendUint32([]byte{0, 0}, uint32(coordinatorEpoch))
+	return batch.Record{Key: ControlKey(t), Value: value}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kalda/kalda/internal/core/replica"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/wire"
@@ -24,8 +25,9 @@ type produce struct {
 	topics  []produceTopic
 	parts   []producePart
 
-	parked  bool         // somebody else may still hold its parts: not to be used again
-	waiting atomic.Int32 // partitions whose high watermark isn't there yet
+	parked  bool          // somebody else may still hold its parts: not to be used again
+	verify  *verification // of a transaction, before parts of the request can be appended
+	waiting atomic.Int32  // partitions whose high watermark isn't there yet
 	until   time.Time
 }
 
@@ -40,8 +42,10 @@ type producePart struct {
 	n       int32
 	records []byte
 	appended
-	part *Partition
-	late atomic.Int32 // the code that the wait for the high watermark ended with; notYet until it has
+	part   *Partition
+	guard  replica.Guard // of a transaction's first batch
+	unsure bool          // waits for the transaction's verification
+	late   atomic.Int32  // the code that the wait for the high watermark ended with; notYet until it has
 }
 
 // notYet is no code of the protocol.
@@ -61,11 +65,19 @@ func (b *Broker) serveProduce(r *wire.Request) {
 	}
 	b.m.ProducePartitions.Add(int64(len(q.parts)))
 	q.appendAll(r)
-	if q.waiting.Load() > 0 {
+	q.goOn(r)
+}
+
+// goOn answers, or waits for what is missing.
+func (q *produce) goOn(r *wire.Request) {
+	switch {
+	case q.verify != nil:
+		q.parkVerify(r)
+	case q.waiting.Load() > 0:
 		q.park(r)
-		return
+	default:
+		q.answer(r)
 	}
-	q.answer(r)
 }
 
 func (q *produce) free() {
@@ -75,9 +87,9 @@ func (q *produce) free() {
 	clear(q.topics)
 	for i := range q.parts {
 		p := &q.parts[i]
-		p.records, p.part, p.appended = nil, nil, appended{}
+		p.records, p.part, p.guard, p.unsure, p.appended = nil, nil, 0, false, appended{}
 	}
-	q.topics, q.parts, q.txn, q.b = q.topics[:0], q.parts[:0], nil, nil
+	q.topics, q.parts, q.txn, q.verify, q.b = q.topics[:0], q.parts[:0], nil, nil, nil
 	produces.Put(q)
 }
 
@@ -125,7 +137,7 @@ func (q *produce) decodePart(c *cursor) {
 func (q *produce) appendAll(r *wire.Request) {
 	h := q.b.hosting.Load()
 	now := r.Received.UnixMilli()
-	whole := q.check(r)
+	whole := q.check()
 	for i := range q.topics {
 		t := &q.topics[i]
 		host := q.host(h, t)
@@ -148,15 +160,12 @@ func (q *produce) appendAll(r *wire.Request) {
 }
 
 // check is what is wrong with the whole request.
-func (q *produce) check(r *wire.Request) kerr.Code {
+func (q *produce) check() kerr.Code {
 	switch {
 	case q.acks < -1 || q.acks > 1:
 		return kerr.InvalidRequiredAcks
-	case q.txn != nil:
-		// There is no transaction coordinator yet: refuse with what producers take as final.
-		q.b.log.Warn("refusing a transactional produce: transactions aren't served yet", "client", r.ClientID,
-			"transactional.id", string(q.txn))
-		return kerr.TransactionalIDAuthorizationFailed
+	case q.txn != nil && q.b.cfg.Transactions == nil:
+		return kerr.TransactionalIDAuthorizationFailed // nobody coordinates here: what producers take as final
 	}
 	return kerr.None
 }
@@ -215,12 +224,16 @@ func (q *produce) append(p *producePart, now int64) {
 		p.appended = refused(kerr.UnsupportedCompressionType)
 		return
 	}
-	if v.Transactional() { // see check
-		p.appended = refused(kerr.TransactionalIDAuthorizationFailed)
+	if v.Transactional() && q.mustVerify(p, v) {
 		return
 	}
+	q.put(p, v, now)
+}
+
+// put appends a batch, and notes whether its commit is to be waited for.
+func (q *produce) put(p *producePart, v batch.View, now int64) {
 	all := q.acks == -1
-	p.appended = p.part.AppendClient(v, all, now)
+	p.appended = p.part.AppendClient(v, source{all: all, now: now, guard: p.guard})
 	if p.reader != nil {
 		p.reader.Resume()
 	}
@@ -253,10 +266,7 @@ func (q *produce) count(p *producePart) {
 func (q *produce) park(r *wire.Request) {
 	m := q.b.m
 	m.ParkedProduce.Add(1)
-	q.parked = true
-	for i := range q.topics {
-		q.topics[i].name = slices.Clone(q.topics[i].name) // the request's bytes end with this call
-	}
+	q.keepNames()
 	conn := r.Waker()
 	q.until = time.Now().Add(time.Duration(max(q.timeout, 0)) * time.Millisecond)
 	for i := range q.parts {
@@ -282,6 +292,17 @@ func (q *produce) park(r *wire.Request) {
 		return
 	}
 	r.Park(q.until, resume)
+}
+
+// keepNames readies the request for a wait: its bytes end with this call.
+func (q *produce) keepNames() {
+	if q.parked {
+		return
+	}
+	q.parked = true
+	for i := range q.topics {
+		q.topics[i].name = slices.Clone(q.topics[i].name)
+	}
 }
 
 // settle takes over how the waits ended.

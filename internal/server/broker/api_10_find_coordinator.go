@@ -9,9 +9,22 @@ import (
 	"github.com/kalda/kalda/internal/wire"
 )
 
-// The kinds of coordinators, as FindCoordinator numbers them. 1 is transactions, 2 share groups: both come
-// later.
-const groupCoordinator = 0
+// The kinds of coordinators, as FindCoordinator numbers them. 2 is share groups, which come later.
+const (
+	groupCoordinator = 0
+	txnCoordinator   = 1
+)
+
+// coordinatorTopic is where coordinators of a kind keep their state, "" if there are none here.
+func (b *Broker) coordinatorTopic(kind int8) string {
+	switch {
+	case kind == groupCoordinator && b.cfg.Groups != nil:
+		return offsetsTopic
+	case kind == txnCoordinator && b.cfg.Transactions != nil:
+		return transactionsTopic
+	}
+	return ""
+}
 
 func (b *Broker) serveFindCoordinator(r *wire.Request) {
 	req := kmsg.NewPtrFindCoordinatorRequest()
@@ -23,10 +36,10 @@ func (b *Broker) serveFindCoordinator(r *wire.Request) {
 		keys = []string{req.CoordinatorKey}
 	}
 	answer := func() { r.Reply(b.coordinators(r, req, keys)) }
-	if req.CoordinatorType == groupCoordinator && len(keys) > 0 && b.Image().Topic(offsetsTopic) == nil {
+	if t := b.coordinatorTopic(req.CoordinatorType); t != "" && len(keys) > 0 && b.Image().Topic(t) == nil {
 		// Made on demand. Kafka answers COORDINATOR_NOT_AVAILABLE meanwhile and clients back off; a moment's wait
 		// is less.
-		b.autoCreate([]string{offsetsTopic}, originOf(r), answer)
+		b.autoCreate([]string{t}, originOf(r), answer)
 		return
 	}
 	answer()
@@ -41,7 +54,7 @@ func (b *Broker) coordinators(
 	for _, k := range keys {
 		c := kmsg.NewFindCoordinatorResponseCoordinator()
 		c.Key, c.NodeID, c.Port = k, -1, -1
-		code, message := findCoordinator(img, nodes, req, &c)
+		code, message := findCoordinator(img, nodes, b.coordinatorTopic(req.CoordinatorType), &c)
 		if code == kerr.None && req.Version < 4 {
 			message = "NONE" // as Kafka's; since v4 it is empty
 		}
@@ -56,13 +69,13 @@ func (b *Broker) coordinators(
 	return resp
 }
 
-func findCoordinator(img *meta.Image, nodes []node, req *kmsg.FindCoordinatorRequest,
-	c *kmsg.FindCoordinatorResponseCoordinator,
+func findCoordinator(
+	img *meta.Image, nodes []node, topic string, c *kmsg.FindCoordinatorResponseCoordinator,
 ) (kerr.Code, string) {
-	if req.CoordinatorType != groupCoordinator {
-		return kerr.InvalidRequest, "This node coordinates groups of consumers only."
+	if topic == "" {
+		return kerr.InvalidRequest, "This node has no coordinators of this kind."
 	}
-	t := img.Topic(offsetsTopic)
+	t := img.Topic(topic)
 	if t == nil || len(t.Partitions) == 0 {
 		return kerr.CoordinatorNotAvailable, "The coordinator is not available."
 	}

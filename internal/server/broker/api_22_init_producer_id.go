@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kalda/kalda/internal/core/txn"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/wire"
 )
@@ -23,11 +24,16 @@ func (b *Broker) serveInitProducerID(r *wire.Request) {
 	switch {
 	case req.TransactionalID != nil && *req.TransactionalID == "":
 		reply(-1, -1, kerr.InvalidRequest)
+	case (req.ProducerID == -1) != (req.ProducerEpoch == -1):
+		reply(-1, -1, kerr.InvalidRequest)
 	case req.TransactionalID != nil:
-		// There is no transaction coordinator yet: refuse with what producers take as final.
-		b.log.Warn("refusing a transactional producer: transactions aren't served yet", "client", r.ClientID,
-			"transactional.id", *req.TransactionalID)
-		reply(-1, -1, kerr.TransactionalIDAuthorizationFailed)
+		in := &txn.Init{
+			ID: *req.TransactionalID, Timeout: time.Duration(req.TransactionTimeoutMillis) * time.Millisecond,
+			ProducerID: req.ProducerID, Epoch: req.ProducerEpoch,
+		}
+		b.initTransactional(in, func(out *txn.Inited) {
+			reply(out.ProducerID, out.Epoch, oldFenced(out.Code, r.Version < 4))
+		})
 	default:
 		b.ids.take(func(id int64, code kerr.Code) {
 			if code != kerr.None {
@@ -38,6 +44,16 @@ func (b *Broker) serveInitProducerID(r *wire.Request) {
 			reply(id, 0, kerr.None)
 		})
 	}
+}
+
+// initTransactional asks the coordinator of the transactional id.
+func (b *Broker) initTransactional(in *txn.Init, reply func(*txn.Inited)) {
+	if b.cfg.Transactions == nil {
+		// Nobody ever will coordinate here: refuse with what producers take as final.
+		reply(&txn.Inited{Code: kerr.TransactionalIDAuthorizationFailed, ProducerID: -1, Epoch: -1})
+		return
+	}
+	transact(b, in.ID, in, reply)
 }
 
 // producerIDs gives out the ids of blocks that the controller gave this broker. The rest of a block is lost

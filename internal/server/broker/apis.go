@@ -7,5 +7,6 @@ func (b *Broker) Table() *wire.Table {
 	apis := b.dataAPIs()
 	apis = append(apis, b.adminAPIs()...)
 	apis = append(apis, b.groupAPIs()...)
+	apis = append(apis, b.txnAPIs()...)
 	return wire.NewTable(apis...)
 }

@@ -75,8 +75,8 @@ func (b *Broker) removeTopic(h *hosting, t *hosted) {
 		}
 		led, epoch := p.IsLeader(), p.LeaderEpoch()
 		p.remove(false)
-		if led && b.cfg.Groups != nil && t.name == offsetsTopic {
-			b.cfg.Groups.Resign(p.n, epoch)
+		if c := b.coordinatorOf(t.name); led && c != nil {
+			c.Resign(p.n, epoch)
 		}
 	}
 }
@@ -163,14 +163,15 @@ func (b *Broker) setRoles(h *hosting, t *meta.Topic) {
 		}
 		was := p.LeaderEpoch()
 		began, ended := p.setRole(t.Partitions[n])
-		if t.Name != offsetsTopic || b.cfg.Groups == nil {
+		c := b.coordinatorOf(t.Name)
+		if c == nil {
 			continue
 		}
 		if began {
-			b.cfg.Groups.Lead(p.n, p.LeaderEpoch(), p)
+			c.Lead(p.n, p.LeaderEpoch(), p)
 		}
 		if ended {
-			b.cfg.Groups.Resign(p.n, was)
+			c.Resign(p.n, was)
 		}
 	}
 }

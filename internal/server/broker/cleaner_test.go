@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kalda/kalda/internal/core/replica"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/record"
 )
@@ -31,7 +32,7 @@ func keyed(t testing.TB, m batch.Meta, pairs ...string) batch.View {
 
 func (p *Partition) mustAppend(t testing.TB, v batch.View) batch.Offset {
 	t.Helper()
-	a := p.AppendClient(v, true, time.Now().UnixMilli())
+	a := p.AppendClient(v, source{all: true, now: time.Now().UnixMilli(), guard: replica.Trusted})
 	if a.code != 0 {
 		t.Fatalf("append: %v %s", a.code, a.message)
 	}

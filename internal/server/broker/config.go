@@ -61,6 +61,13 @@ type Config struct {
 
 	Forward Forward // to the active controller
 	Groups  Groups  // nil: group requests aren't served
+	// Transactions coordinates transactions; nil: they aren't served.
+	Transactions Transactions
+	// VerifyTransactions is transaction.partition.verification.enable, which may change; nil: yes.
+	VerifyTransactions func() bool
+	// TxnRetry and TxnRetryMax are how often and how long adding partitions to a transaction is tried again
+	// while the last one completes: add.partitions.to.txn.retry.backoff.ms and .max.ms; 20 ms, 100 ms.
+	TxnRetry, TxnRetryMax time.Duration
 
 	Log     *slog.Logger     // default: slog.Default()
 	Metrics *Metrics         // default: not kept
@@ -101,6 +108,11 @@ func (c *Config) fill() {
 	}
 	if c.Topic == nil {
 		c.Topic = defaultTopic
+	}
+	orDefault(&c.TxnRetry, 20*time.Millisecond)
+	orDefault(&c.TxnRetryMax, 100*time.Millisecond)
+	if c.VerifyTransactions == nil {
+		c.VerifyTransactions = func() bool { return true }
 	}
 }
 

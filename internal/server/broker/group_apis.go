@@ -18,7 +18,6 @@ func (b *Broker) groupAPIs() []wire.API {
 	return []wire.API{
 		{Key: 8, Min: 2, Max: 10, Serve: b.serveOffsetCommit},
 		{Key: 9, Min: 1, Max: 10, Serve: b.serveOffsetFetch},
-		{Key: 10, Min: 0, Max: 6, Serve: b.serveFindCoordinator},
 		{Key: 11, Min: 0, Max: 9, Serve: b.serveJoinGroup},
 		{Key: 12, Min: 0, Max: 4, Serve: b.serveHeartbeat},
 		{Key: 13, Min: 0, Max: 5, Serve: b.serveLeaveGroup},

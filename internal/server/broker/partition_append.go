@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kalda/kalda/internal/core/replica"
 	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
@@ -24,21 +25,29 @@ type appended struct {
 
 func refused(code kerr.Code) appended { return appended{code: code, base: -1, time: -1, logStart: -1} }
 
-// AppendClient appends a client's batch, which it stamps in place; all is acks=all. The heavy part, checking
-// the batch, is done before the partition is locked.
-func (p *Partition) AppendClient(v batch.View, all bool, now int64) appended {
-	if code := p.writable(all); code != kerr.None {
+// source is where an append comes from, and on what terms.
+type source struct {
+	all   bool  // acks=all
+	now   int64 // ms
+	own   bool  // a coordinator of this node
+	guard replica.Guard
+}
+
+// AppendClient appends a client's batch, which it stamps in place. The heavy part, checking the batch, is
+// done before the partition is locked.
+func (p *Partition) AppendClient(v batch.View, from source) appended {
+	if code := p.writable(from.all); code != kerr.None {
 		return refused(code)
 	}
 	rules := p.rules.Load()
-	c, rej := batch.Check(v, now, &rules.batch, &rules.codec)
+	c, rej := batch.Check(v, from.now, &rules.batch, &rules.codec)
 	if rej != nil {
 		return p.reject(rej)
 	}
 	v = c.Batch
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.appendLocked(v, all, now)
+	a := p.appendLocked(v, from)
 	if a.code == kerr.None && a.time < 0 && rules.batch.LogAppendTime {
 		a.time = v.MaxTimestamp()
 	}
@@ -75,15 +84,15 @@ func (p *Partition) reject(rej *batch.Reject) appended {
 }
 
 // appendLocked gives a checked batch its offset and writes it. Under mu.
-func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
-	if code := p.writable(all); code != kerr.None { // the role may have changed
+func (p *Partition) appendLocked(v batch.View, from source) appended {
+	if code := p.writable(from.all); code != kerr.None { // the role may have changed
 		return refused(code)
 	}
 	if err := p.loadProducers(); err != nil {
 		return p.failed("loading producers", err)
 	}
 	if v.ProducerID() >= 0 {
-		verdict := p.producers.Check(v)
+		verdict := p.judge(v, from)
 		if verdict.Duplicate {
 			p.b.m.DuplicateBatch.Inc()
 			a := p.at(verdict.Base, v)
@@ -95,6 +104,19 @@ func (p *Partition) appendLocked(v batch.View, all bool, now int64) appended {
 			return p.outOfSequence(v, verdict.Code)
 		}
 	}
+	return p.write(v, from.now)
+}
+
+// judge is what the producers' state says about a batch.
+func (p *Partition) judge(v batch.View, from source) replica.Verdict {
+	if from.own {
+		return replica.Verdict{Code: p.producers.CheckOwn(v, from.guard)}
+	}
+	return p.producers.Check(v, from.guard)
+}
+
+// write puts a batch that may be appended at the end of the log. Under mu, leading.
+func (p *Partition) write(v batch.View, now int64) appended {
 	base := p.log.EndOffset()
 	batch.Stamp(v, base, batch.Epoch(p.role.Load().LeaderEpoch))
 	if err := p.log.Append(now, v); err != nil {
@@ -131,17 +153,4 @@ func (p *Partition) failed(what string, err error) appended {
 	p.b.log.Error(what+" failed", "partition", p.String(), "error", err)
 	p.b.ioFailed(p.dir, err)
 	return refused(kerr.KafkaStorageError)
-}
-
-// AppendLocal appends one batch that a coordinator built: it stamps offsets and leader epoch, checks what
-// acks=all checks before it writes, and doesn't keep the slice. See Await for when it is committed.
-func (p *Partition) AppendLocal(b []byte) (base batch.Offset, code kerr.Code) {
-	if len(b) > p.rules.Load().batch.MaxBytes {
-		return -1, kerr.MessageTooLarge
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	a := p.appendLocked(batch.View(b), true, p.b.cfg.Now().UnixMilli())
-	wake(a.reader)
-	return a.base, a.code
 }

@@ -31,10 +31,10 @@ func (p *Partition) loadProducers() error {
 	}
 	if from < p.log.EndOffset() {
 		err = p.log.VisitHeaders(from, func(v batch.View) error {
-			if v.BaseOffset() >= from {
-				s.Append(v)
+			if v.BaseOffset() < from {
+				return nil
 			}
-			return nil
+			return p.noteAborted(s.Append(v))
 		})
 	}
 	if err != nil && !errors.Is(err, seglog.ErrOffsetOutOfRange) {
@@ -62,16 +62,19 @@ func (p *Partition) ensureProducers() error {
 
 // noteProducer enters an appended batch in the producers' state. Under mu.
 func (p *Partition) noteProducer(v batch.View) {
-	a := p.producers.Append(v)
-	if a == nil {
-		return
-	}
-	err := p.log.AppendAborted(seglog.AbortedTxn{
-		ProducerID: a.ProducerID, First: a.First, Last: a.Last, LastStable: a.LastStableOffset,
-	})
-	if err != nil {
+	if err := p.noteAborted(p.producers.Append(v)); err != nil {
 		p.b.log.Error("recording an aborted transaction failed", "partition", p.String(), "error", err)
 	}
+}
+
+// noteAborted enters an aborted transaction, if there is one, in the transaction index, which may know it.
+func (p *Partition) noteAborted(a *replica.Aborted) error {
+	if a == nil {
+		return nil
+	}
+	return p.log.AppendAborted(seglog.AbortedTxn{
+		ProducerID: a.ProducerID, First: a.First, Last: a.Last, LastStable: a.LastStableOffset,
+	})
 }
 
 // stable computes the last stable offset again. Under mu.

@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kalda/kalda/internal/core/group"
+	"github.com/kalda/kalda/internal/core/txn"
 	"github.com/kalda/kalda/internal/wire"
 )
 
@@ -42,6 +43,36 @@ type Groups interface {
 	Resign(partition, epoch int32)
 	// Deleted tells which topics are gone, so that their offsets go too.
 	Deleted(topics []string)
+}
+
+// Transactions is the transaction coordinator, as far as the broker calls it.
+type Transactions interface {
+	// Submit gives a request to the shard of a partition of __transaction_state. reply is called once, perhaps
+	// before Submit returns, on any goroutine.
+	Submit(partition int32, in txn.Input, reply func(txn.Output))
+	// Each asks all shards here that may hold something.
+	Each(in txn.Input, patient bool, reply func([]txn.Output))
+	// Lead tells that this node now leads a partition of __transaction_state in an epoch.
+	Lead(partition, epoch int32, p *Partition)
+	// Resign tells that it doesn't lead it any more.
+	Resign(partition, epoch int32)
+}
+
+// leader is told which partitions of a coordinator's topic this node leads.
+type leader interface {
+	Lead(partition, epoch int32, p *Partition)
+	Resign(partition, epoch int32)
+}
+
+// coordinatorOf is who coordinates over a topic, nil for nobody.
+func (b *Broker) coordinatorOf(topic string) leader {
+	switch {
+	case topic == offsetsTopic && b.cfg.Groups != nil:
+		return b.cfg.Groups
+	case topic == transactionsTopic && b.cfg.Transactions != nil:
+		return b.cfg.Transactions
+	}
+	return nil
 }
 
 // forward serves a request by sending it to the controller.

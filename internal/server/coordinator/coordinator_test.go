@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/kalda/kalda/internal/core/group"
+	"github.com/kalda/kalda/internal/core/replica"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 )
@@ -45,6 +46,12 @@ func (l *memLog) AppendLocal(b []byte) (batch.Offset, kerr.Code) {
 	l.leo = v.LastOffset() + 1
 	return base, kerr.None
 }
+
+func (l *memLog) AppendTxn(b []byte, _ replica.Guard) (batch.Offset, kerr.Code) {
+	return l.AppendLocal(b)
+}
+
+func (l *memLog) AppendMarker(b []byte, _ int8) (batch.Offset, kerr.Code) { return l.AppendLocal(b) }
 
 func (l *memLog) Await(_ batch.Offset, fn func(kerr.Code)) {
 	l.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kalda/kalda/internal/core/group"
+	"github.com/kalda/kalda/internal/core/replica"
 )
 
 // Groups is the runtime of __consumer_offsets.
@@ -51,6 +52,9 @@ func (c *groupCore) Step(now time.Time, ref uint64, in group.Input) {
 func (c *groupCore) Drain() Effects[group.Output] {
 	e := c.Core.Drain()
 	out := Effects[group.Output]{Append: e.Append}
+	if t := e.Txn; t != nil {
+		out.Txn = &Txn{t.ProducerID, t.ProducerEpoch, replica.Guard(t.Guard), t.Marker, t.Version}
+	}
 	if len(e.Replies) > 0 {
 		out.Replies = make([]Reply[group.Output], len(e.Replies))
 		for i, r := range e.Replies {

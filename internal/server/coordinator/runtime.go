@@ -166,6 +166,8 @@ func outcome(code kerr.Code) kerr.Code {
 		return kerr.NotCoordinator
 	case kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidFetchSize:
 		return kerr.MessageTooLarge
+	case kerr.InvalidProducerEpoch, kerr.InvalidTxnState, kerr.TransactionCoordinatorFenced:
+		return code // of a producer, as it is
 	}
 	return kerr.UnknownServerError
 }

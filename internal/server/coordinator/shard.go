@@ -18,10 +18,11 @@ type call[In Input[Out], Out any] struct {
 	done func(Out)
 }
 
-// held are replies that wait until everything below upTo is committed.
+// held is what waits until everything below upTo is committed. Replies don't wait past the deadline.
 type held[Out any] struct {
 	upTo     batch.Offset
 	deadline time.Time
+	then     []func()
 	replies  []Reply[Out]
 }
 
@@ -61,7 +62,9 @@ type shard[In Input[Out], Out any] struct {
 	recs    []batch.Record // the batch being gathered,
 	size    int
 	mark    int          // the core's mark before it,
-	replies []Reply[Out] // and the replies that go with it
+	txn     *Txn         // whose transaction it belongs to
+	then    []func()     // what goes with it,
+	replies []Reply[Out] // and the replies
 	buf     []byte
 	end     batch.Offset // of what was appended
 	held    []held[Out]
@@ -173,23 +176,29 @@ func (s *shard[In, Out]) turn(q []call[In, Out]) {
 	}
 	if s.core != nil {
 		for i := range q {
+			s.tick(now) // first and by itself: what follows may belong to a transaction
 			s.lastRef++
 			s.refs[s.lastRef] = q[i]
 			mark := s.core.Mark()
 			s.core.Step(now, s.lastRef, q[i].in)
 			s.take(now, mark)
 		}
-		if d := s.core.Deadline(); !d.IsZero() && !d.After(now) {
-			mark := s.core.Mark()
-			s.core.Tick(now)
-			s.take(now, mark)
-		}
+		s.tick(now)
 		_ = s.flush(now) // a failure has been told to whom it concerns
 		_ = s.flush(now) // what a failure left to be written
 		s.core.Forget()
 	}
 	s.release(now)
 	s.alarm(now)
+}
+
+// tick does what time alone makes due.
+func (s *shard[In, Out]) tick(now time.Time) {
+	if d := s.core.Deadline(); !d.IsZero() && !d.After(now) {
+		mark := s.core.Mark()
+		s.core.Tick(now)
+		s.take(now, mark)
+	}
 }
 
 // take gathers what the core drained after its mark. What doesn't fit into the batch any more starts the next
@@ -201,7 +210,7 @@ func (s *shard[In, Out]) take(now time.Time, mark int) {
 	for i := range e.Append {
 		n += recordSize(&e.Append[i])
 	}
-	if n > 0 && !s.fits(n) {
+	if n > 0 && (!s.fits(n) || len(s.recs) > 0 && !s.same(e.Txn)) {
 		if code := s.flush(now); code != kerr.None {
 			s.reject(e.Replies, code) // rolled back with the rest
 			return
@@ -221,7 +230,9 @@ func (s *shard[In, Out]) take(now time.Time, mark int) {
 		}
 		s.recs = append(s.recs, e.Append[i])
 		s.size += n
+		s.txn = e.Txn
 	}
+	s.then = append(s.then, e.Then...)
 	s.replies = append(s.replies, e.Replies...)
 }
 
@@ -229,13 +240,21 @@ func (s *shard[In, Out]) fits(n int) bool {
 	return len(s.recs) == 0 || batch.HeaderSize+s.size+n <= s.rt.cfg.MaxBatch
 }
 
+// same says whether records of t can go into the batch being gathered. A marker is alone in its batch.
+func (s *shard[In, Out]) same(t *Txn) bool {
+	if t == nil || s.txn == nil {
+		return t == s.txn
+	}
+	return *t == *s.txn && !t.Marker
+}
+
 // flush appends the gathered batch. Its replies wait for the commit; if the log refuses it the core goes back
 // to where it was, and the replies become rejections.
 func (s *shard[In, Out]) flush(now time.Time) kerr.Code {
-	replies := s.replies
-	s.replies = nil
+	then, replies := s.then, s.replies
+	s.then, s.replies = nil, nil
 	if len(s.recs) == 0 {
-		s.hold(now, replies)
+		s.hold(now, then, replies)
 		return kerr.None
 	}
 	code := s.append(now)
@@ -243,7 +262,7 @@ func (s *shard[In, Out]) flush(now time.Time) kerr.Code {
 	s.recs, s.size = s.recs[:0], 0
 	if code == kerr.None {
 		s.mark = s.core.Mark()
-		s.hold(now, replies)
+		s.hold(now, then, replies)
 		return kerr.None
 	}
 	s.rt.Metrics.AppendFailures.Inc()
@@ -260,8 +279,14 @@ func (s *shard[In, Out]) append(now time.Time) kerr.Code {
 		s.recs[i].OffsetDelta = int32(i)
 	}
 	m := batch.NoProducer(0, 0, now.UnixMilli())
-	m.BaseSequence = 0 // as Kafka's coordinators write it
+	m.BaseSequence = s.rt.cfg.Sequence
 	m.Codec = s.rt.cfg.Codec
+	if t := s.txn; t != nil {
+		m.ProducerID, m.ProducerEpoch, m.Transactional = t.ProducerID, t.ProducerEpoch, true
+		if m.Control = t.Marker; t.Marker {
+			m.BaseSequence, m.Codec = -1, batch.None
+		}
+	}
 	b, err := batch.Build(s.buf[:0], m, s.recs)
 	if err != nil {
 		s.rt.cfg.Log.Error("batch not built", "topic", s.rt.cfg.Name, "partition", s.n, "error", err)
@@ -271,7 +296,7 @@ func (s *shard[In, Out]) append(now time.Time) kerr.Code {
 	if cap(b) > keepBuffer {
 		s.buf = nil
 	}
-	base, code := s.log.AppendLocal(b)
+	base, code := s.put(b)
 	if code != kerr.None {
 		return code
 	}
@@ -281,6 +306,16 @@ func (s *shard[In, Out]) append(now time.Time) kerr.Code {
 	end := s.end
 	s.log.Await(end, func(code kerr.Code) { s.onCommit(end, code) })
 	return kerr.None
+}
+
+func (s *shard[In, Out]) put(b []byte) (batch.Offset, kerr.Code) {
+	switch {
+	case s.txn == nil:
+		return s.log.AppendLocal(b)
+	case s.txn.Marker:
+		return s.log.AppendMarker(b, s.txn.Version)
+	}
+	return s.log.AppendTxn(b, s.txn.Guard)
 }
 
 // keepBuffer is the largest buffer that a quiet shard keeps.
@@ -301,43 +336,64 @@ func (s *shard[In, Out]) onCommit(end batch.Offset, code kerr.Code) {
 	s.poke()
 }
 
-// hold keeps replies until all that was appended before them is committed.
-func (s *shard[In, Out]) hold(now time.Time, replies []Reply[Out]) {
-	if len(replies) == 0 {
+// hold keeps what follows an append until all that was appended before it is committed.
+func (s *shard[In, Out]) hold(now time.Time, then []func(), replies []Reply[Out]) {
+	if len(then) == 0 && len(replies) == 0 {
 		return
 	}
 	if len(s.held) == 0 && int64(s.end) <= s.committed.Load() {
-		s.deliver(replies)
+		s.goOn(then, replies)
 		return
 	}
-	s.held = append(s.held, held[Out]{s.end, now.Add(s.rt.cfg.WriteTimeout), replies})
+	s.held = append(s.held, held[Out]{s.end, now.Add(s.rt.cfg.WriteTimeout), then, replies})
+}
+
+// goOn does what waited for a commit. What it sets off comes before what the replies make clients ask for.
+func (s *shard[In, Out]) goOn(then []func(), replies []Reply[Out]) {
+	for _, f := range then {
+		f()
+	}
+	s.deliver(replies)
 }
 
 // release gives out what has been committed, and gives up on what wasn't in time. Its records may be
-// committed later: the state stays, and the client asks again.
+// committed later: the state stays, and so does what follows from it; the client asks again.
 func (s *shard[In, Out]) release(now time.Time) {
 	code := kerr.Code(s.lost.Swap(int32(kerr.None)))
 	if code != kerr.None {
 		defer s.committed.Store(int64(s.end)) // later replies have nothing to wait for
 	}
 	committed := batch.Offset(s.committed.Load())
-	i := 0
-	for ; i < len(s.held); i++ {
-		h := &s.held[i]
+	kept := s.held[:0]
+	for _, h := range s.held {
 		switch {
 		case h.upTo <= committed:
-			s.deliver(h.replies)
+			s.goOn(h.then, h.replies)
+			continue
 		case code != kerr.None:
 			s.reject(h.replies, outcome(code))
-		case !now.Before(h.deadline):
+			continue
+		case len(h.replies) > 0 && !now.Before(h.deadline):
 			s.rt.Metrics.WriteTimeouts.Add(int64(len(h.replies)))
 			s.reject(h.replies, outcome(kerr.RequestTimedOut))
-		default:
-			s.held = slices.Delete(s.held, 0, i)
-			return
+			h.replies = nil
+		}
+		if len(h.then) > 0 || len(h.replies) > 0 {
+			kept = append(kept, h)
 		}
 	}
-	s.held = slices.Delete(s.held, 0, i)
+	clear(s.held[len(kept):])
+	s.held = kept
+}
+
+// patience is when the first reply has waited for too long, zero if none waits.
+func (s *shard[In, Out]) patience() time.Time {
+	for i := range s.held {
+		if len(s.held[i].replies) > 0 {
+			return s.held[i].deadline
+		}
+	}
+	return time.Time{}
 }
 
 func (s *shard[In, Out]) deliver(replies []Reply[Out]) {
@@ -365,8 +421,8 @@ func (s *shard[In, Out]) alarm(now time.Time) {
 	if s.core != nil {
 		at = s.core.Deadline()
 	}
-	if len(s.held) > 0 && (at.IsZero() || s.held[0].deadline.Before(at)) {
-		at = s.held[0].deadline
+	if p := s.patience(); !p.IsZero() && (at.IsZero() || p.Before(at)) {
+		at = p
 	}
 	if !s.timerAt.IsZero() && !s.timerAt.After(now) {
 		s.timerAt = time.Time{} // it has fired
@@ -396,5 +452,5 @@ func (s *shard[In, Out]) shut(q []call[In, Out]) {
 	for i := range q {
 		q[i].done(q[i].in.Reject(kerr.NotCoordinator))
 	}
-	s.core, s.held, s.replies, s.recs, s.buf = nil, nil, nil, nil, nil
+	s.core, s.held, s.then, s.replies, s.recs, s.buf = nil, nil, nil, nil, nil, nil
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/kalda/kalda/internal/core/replica"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
 	"github.com/kalda/kalda/internal/obs"
@@ -15,6 +16,10 @@ type Log interface {
 	// AppendLocal appends one batch, stamping offsets and leader epoch, if this node leads and enough replicas
 	// are in sync. It doesn't keep the slice.
 	AppendLocal(b []byte) (base batch.Offset, code kerr.Code)
+	// AppendTxn is AppendLocal for a batch of a producer's transaction, which guard lets in if it is the first.
+	AppendTxn(b []byte, guard replica.Guard) (base batch.Offset, code kerr.Code)
+	// AppendMarker appends the marker that ends a producer's transaction.
+	AppendMarker(b []byte, version int8) (base batch.Offset, code kerr.Code)
 	// Await calls fn once, with None when everything below offset is committed, or with the reason why that
 	// won't be known here. It may call fn before it returns, or later while holding locks: fn only takes note.
 	Await(offset batch.Offset, fn func(kerr.Code))
@@ -36,10 +41,21 @@ type Reply[Out any] struct {
 	Out Out
 }
 
-// Effects are what a core wants done: append, wait for the commit, reply.
+// Effects are what a core wants done: append, wait for the commit, go on, reply.
 type Effects[Out any] struct {
 	Append  []batch.Record
+	Txn     *Txn     // whose transaction Append is part of, or ends; nil: none's
+	Then    []func() // to be run when everything drained so far is committed, on the shard's goroutine
 	Replies []Reply[Out]
+}
+
+// Txn is a producer's transaction. Marker says that the records end it.
+type Txn struct {
+	ProducerID    int64
+	ProducerEpoch int16
+	Guard         replica.Guard
+	Marker        bool
+	Version       int8 // of a marker: transaction.version
 }
 
 // Core is the state machine of a shard. One goroutine at a time calls it.
@@ -84,6 +100,7 @@ type Config struct {
 	WriteTimeout time.Duration // how long replies wait for a commit: offsets.commit.timeout.ms
 	MaxBatch     int           // bytes of one append, as the topic's max.message.bytes
 	Codec        batch.Codec   // offsets.topic.compression.codec
+	Sequence     int32         // base sequence of plain batches: 0, or -1 as in __transaction_state
 	Clock        Clock         // nil: the real one
 	Log          *slog.Logger  // nil: slog.Default()
 }

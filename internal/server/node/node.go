@@ -44,6 +44,7 @@ type Node struct {
 	loader  *controller.Loader     // nil with it
 	broker  *broker.Broker         // nil without the broker role
 	groups  groups
+	txns    transactions
 	channel *channel
 	life    *lifecycle
 	console *console.Server // nil when off
@@ -52,6 +53,7 @@ type Node struct {
 
 	image      atomic.Pointer[meta.Image] // newest, as the state machine published it
 	first      chan struct{}              // closed when the first image with a record is published
+	verifyTxns atomic.Bool                // transaction.partition.verification.enable
 	incarnated meta.UUID
 	fatal      chan error // what the node can't go on after
 	cancel     context.CancelFunc
@@ -213,11 +215,16 @@ func (n *Node) buildBroker() error {
 	c.Forward = n.channel
 	n.groups = n.buildGroups()
 	c.Groups = n.groups
+	n.txns = n.buildTransactions()
+	c.Transactions, c.VerifyTransactions = n.txns, n.verifyTxns.Load
+	c.TxnRetry = millis(n.cfg.Scope, "add.partitions.to.txn.retry.backoff.ms")
+	c.TxnRetryMax = orNever(millis(n.cfg.Scope, "add.partitions.to.txn.retry.backoff.max.ms"))
 	c.Logs, c.Log, c.Metrics = n.logs, n.logs.Named("broker"), &n.metrics.broker
 	var err error
 	if n.broker, err = broker.New(c); err != nil {
 		return err
 	}
+	n.txns.Attach(n.broker)
 	n.life = newLifecycle(n.channel, n.logs.Named("lifecycle"))
 	n.life.registration = n.registration
 	n.life.offset = func() int64 { return n.broker.Image().Offset }
@@ -249,6 +256,7 @@ func (n *Node) dynamic() config.Dynamic {
 // be there.
 func (n *Node) publish(img *meta.Image, d *meta.Delta) {
 	before := n.image.Swap(img)
+	n.verifyTxns.Store(n.cfg.With(n.dynamic()).Bool("transaction.partition.verification.enable"))
 	if n.broker != nil {
 		n.broker.ApplyImage(img, d)
 	}
