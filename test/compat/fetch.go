@@ -68,9 +68,11 @@ func javaTools(mode string) func(e *env) (command, error) {
 	}
 }
 
-func javaClients(e *env) (command, error) {
-	libs, err := e.apache()
-	return command{dir: e.here("java"), env: []string{"LIBS=" + libs}, args: []string{"./tool", "run", "Clients.java", e.at}}, err
+func javaClients(file string) func(e *env) (command, error) {
+	return func(e *env) (command, error) {
+		libs, err := e.apache()
+		return command{dir: e.here("java"), env: []string{"LIBS=" + libs}, args: []string{"./tool", "run", file, e.at}}, err
+	}
 }
 
 func kcat(e *env) (command, error) {

@@ -47,7 +47,8 @@ func suites() []suite {
 	return []suite{
 		{name: "java-smoke", what: "Apache's command-line tools, the short way", smoke: true, prepare: javaTools("smoke")},
 		{name: "java-tools", what: "Apache's command-line tools", prepare: javaTools("")},
-		{name: "java-clients", what: "Apache's Java clients: admin, producer, consumer, groups", smoke: true, prepare: javaClients},
+		{name: "java-clients", what: "Apache's Java clients: admin, producer, consumer, groups", smoke: true, prepare: javaClients("Clients.java")},
+		{name: "java-groups", what: "Apache's consumers in groups of the new protocol, alone and rolled", prepare: javaClients("Groups.java")},
 		{name: "kcat", what: "kcat on librdkafka", prepare: kcat},
 		{name: "kafka-python", what: "kafka-python", prepare: python("kafka_python_suite.py")},
 		{name: "confluent", what: "confluent-kafka for Python, on librdkafka", prepare: python("confluent_suite.py")},
