@@ -44,7 +44,13 @@ func (p *Planner) change(t *Topic, index int32) *change {
 	if p.unclean(t.Name) {
 		c.election = electUnclean
 	}
-	c.acceptable = func(id NodeID) bool { return p.active(id) && p.Image.Broker(id).dirOnline(old.dirOf(id)) }
+	c.acceptable = func(id NodeID) bool {
+		dir, moved := c.dirs[id]
+		if !moved {
+			dir = old.dirOf(id)
+		}
+		return p.active(id) && p.Image.Broker(id).dirOnline(dir)
+	}
 	return c
 }
 

@@ -90,8 +90,9 @@ func (b *Broker) dirIDs(failed bool) (ids []meta.UUID) {
 }
 
 const (
-	assignEvery = 10 * time.Second // how often the controller is told again what it doesn't know yet
-	maxAssigned = 2000             // partitions of one request
+	assignFirst = 500 * time.Millisecond // soon after the registration
+	assignEvery = 10 * time.Second       // how often the controller is told again what it doesn't know yet
+	maxAssigned = 2000                   // partitions of one request
 )
 
 // assignDirs tells the controller in which directories partitions lie, where it can't know: with one

@@ -63,7 +63,7 @@ func (b *Broker) tasks() {
 		{every: b.cfg.HWCheckpoint, do: func(time.Time) { b.saveHighWatermarks() }},
 		{every: b.cfg.RetentionCheck, do: b.retain, due: start.Add(b.cfg.InitialTaskDelay)},
 		{every: b.cfg.ProducerExpiryCheck, do: b.expireProducers},
-		{every: assignEvery, do: func(time.Time) { b.assignDirs() }},
+		{every: assignEvery, do: func(time.Time) { b.assignDirs() }, due: start.Add(assignFirst)},
 	}
 	if b.cfg.FlushCheck > 0 {
 		list = append(list, &task{every: b.cfg.FlushCheck, do: b.flushDue})

@@ -349,6 +349,10 @@ func TestFaults_ForeignDirectories(t *testing.T) {
 		if err != nil || !strings.Contains(r.log.String(), what) || !strings.Contains(r.log.String(), file) {
 			t.Fatalf("%s: %v\n%s", what, err, r.log)
 		}
+		await(t, "the controller to learn where the partitions are", func() bool {
+			_, err := r.read("sync", 2)
+			return err == nil
+		})
 		if err := l.copy().check(r, true); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
