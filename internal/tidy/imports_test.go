@@ -63,6 +63,7 @@ var table = []layer{
 	{dir: "internal/sim", ours: []string{"*"}, noStd: []string{"net"}, libs: []string{"*"}},
 	{dir: "internal/tidy", ours: []string{}, libs: []string{}},
 	{dir: "internal/deps", libs: []string{"*"}},
+	{dir: "examples", ours: []string{}, libs: []string{"github.com/go-zookeeper/zk"}},
 	{dir: "test/faults", ours: []string{"internal/format"}, libs: []string{"github.com/twmb/franz-go"}},
 	{dir: "cmd", ours: []string{"internal/tool", "internal/server/node", "internal/server/ensemble", "internal/config", "internal/obs"}, libs: []string{}},
 }
