@@ -62,11 +62,13 @@ var differs = map[string]string{
 	"broker_1.txt leader.replication.throttled.rate": "we document it",
 	"broker_1.txt log.retention.hours": "Apache shows the default when a finer unit is set at " +
 		"run time",
-	"broker_1.txt kalda.http.listener":                  "ours",
-	"broker_1.txt kalda.log.level":                      "ours",
-	"broker_1.txt kalda.memory.limit":                   "ours",
-	"broker_1.txt kalda.max.quota.clients":              "ours",
-	"broker_1.txt kalda.max.producer.ids.per.partition": "ours",
+	"broker_1.txt kalda.http.listener":                    "ours",
+	"broker_1.txt kalda.log.level":                        "ours",
+	"broker_1.txt kalda.memory.limit":                     "ours",
+	"broker_1.txt kalda.max.quota.clients":                "ours",
+	"broker_1.txt kalda.max.telemetry.clients":            "ours",
+	"broker_1.txt kalda.max.telemetry.metrics.per.client": "ours",
+	"broker_1.txt kalda.max.producer.ids.per.partition":   "ours",
 }
 
 func TestDescribeAsApache(t *testing.T) {

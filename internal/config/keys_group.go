@@ -152,15 +152,15 @@ var groupKeys = []Key{
 // clientMetricsKeys are the keys of client metrics subscriptions, by name.
 var clientMetricsKeys = []Key{
 	{
-		Name: "interval.ms", Type: Int, Default: "300000", Status: Later,
+		Name: "interval.ms", Type: Int, Default: "300000",
 		Doc: "How often clients push.",
 	},
 	{
-		Name: "match", Type: List, Default: "", Valid: "list", Status: Later,
+		Name: "match", Type: List, Default: "", Valid: "list",
 		Doc: "Which clients push, as name=pattern pairs.",
 	},
 	{
-		Name: "metrics", Type: List, Default: "", Valid: "list", Status: Later,
+		Name: "metrics", Type: List, Default: "", Valid: "list",
 		Doc: "Prefixes of the metrics to push; * is all.",
 	},
 }

@@ -21,6 +21,15 @@ var kaldaKeys = []Key{
 			"one account. Those that did nothing for a window are forgotten first.",
 	},
 	{
+		Name: "kalda.max.telemetry.clients", Type: Int, Default: "1000", Valid: "0..",
+		Doc: "Most clients whose own metrics are kept for /metrics (KIP-714); those that were silent longest are " +
+			"forgotten first. 0, or no kalda.http.listener: clients aren't asked for them.",
+	},
+	{
+		Name: "kalda.max.telemetry.metrics.per.client", Type: Int, Default: "1000", Valid: "1..",
+		Doc: "Most metrics that one client may push, about 500 bytes each; a push of more is refused.",
+	},
+	{
 		Name: "kalda.memory.limit", Type: Long, Default: "-1", Valid: "-1..",
 		Doc: "Most memory of the process, in bytes. Requests may take a quarter of it, unless " +
 			"queued.max.request.bytes is set; at the bound the node reads slower. -1 is what GOMEMLIMIT or the " +

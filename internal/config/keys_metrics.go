@@ -69,7 +69,7 @@ var metricsKeys = []Key{
 		Doc:    "Length of one such sample.",
 	},
 	{
-		Name: "telemetry.max.bytes", Type: Int, Default: "1048576", Valid: "1..", Status: Later,
+		Name: "telemetry.max.bytes", Type: Int, Default: "1048576", Valid: "1..",
 		Doc: "Largest push of client metrics.",
 	},
 }

@@ -38,6 +38,10 @@ var table = []layer{
 		dir: "internal/format/record", noStd: []string{"os", "net", "log", "context"}, libs: []string{kmsg, kbin},
 		ours: []string{"internal/format/batch"}, // control records have a batch's framing
 	},
+	{
+		dir: "internal/format/otlp", noStd: []string{"os", "net", "log", "context"},
+		libs: []string{"google.golang.org/protobuf/encoding/protowire"},
+	},
 	// ring 2
 	{dir: "internal/core", ours: []string{"internal/format"}, std: pureStd, libs: []string{btree}},
 	{dir: "internal/core/group", ours: []string{"internal/format", "internal/core/meta"}, std: pureStd, libs: []string{btree}},

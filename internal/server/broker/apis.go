@@ -8,5 +8,6 @@ func (b *Broker) Table() *wire.Table {
 	apis = append(apis, b.adminAPIs()...)
 	apis = append(apis, b.groupAPIs()...)
 	apis = append(apis, b.txnAPIs()...)
+	apis = append(apis, b.telemetryAPIs()...)
 	return wire.NewTable(apis...)
 }

@@ -23,6 +23,7 @@ func (b *Broker) ApplyImage(img *meta.Image, d *meta.Delta) {
 	b.hosting.Store(h)
 	b.image.Store(img)
 	b.quotas.apply(img, d)
+	b.clients.apply(img, d)
 	b.countRoles(h)
 	b.noteIdle(img, d)
 	if b.cfg.Groups != nil {

@@ -19,6 +19,7 @@ type Broker struct {
 	sessions sessions
 	ids      producerIDs
 	quotas   quotas
+	clients  clientMetrics
 	cleaner  cleaner
 
 	creating creations       // topics made on demand
@@ -36,6 +37,7 @@ func New(cfg Config) (*Broker, error) {
 	b.sessions.init(&b.cfg)
 	b.ids.b = b
 	b.quotas.init(&b.cfg)
+	b.clients.init(&b.cfg)
 	b.cleaner.init(b)
 	if err := b.openDirs(); err != nil {
 		return nil, err

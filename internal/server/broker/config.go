@@ -55,6 +55,9 @@ type Config struct {
 	OffsetsPartitions     int32         // offsets.topic.num.partitions; 50
 	OffsetsReplication    int16         // offsets.topic.replication.factor; 3, as far as there are live brokers
 	TransactionPartitions int32         // transaction.state.log.num.partitions; 50
+	TelemetryMaxBytes     int           // telemetry.max.bytes; 1 MiB
+	TelemetryClients      int           // kalda.max.telemetry.clients; 1000. Negative: clients aren't asked
+	TelemetryMetrics      int           // kalda.max.telemetry.metrics.per.client; 1000
 	QuotaSamples          int           // quota.window.num; 11
 	QuotaWindow           time.Duration // quota.window.size.seconds; 1 s
 	QuotaClients          int           // kalda.max.quota.clients; 10000
@@ -91,6 +94,9 @@ func (c *Config) fill() {
 	orDefault(&c.OffsetsPartitions, 50)
 	orDefault(&c.OffsetsReplication, 3)
 	orDefault(&c.TransactionPartitions, 50)
+	orDefault(&c.TelemetryMaxBytes, 1<<20)
+	orDefault(&c.TelemetryClients, 1000)
+	orDefault(&c.TelemetryMetrics, 1000)
 	orDefault(&c.QuotaSamples, 11)
 	orDefault(&c.QuotaWindow, time.Second)
 	orDefault(&c.QuotaClients, 10000)

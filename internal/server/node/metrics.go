@@ -86,6 +86,7 @@ func (n *Node) registerRequests() {
 
 func (n *Node) registerBroker() {
 	b := &n.metrics.broker
+	n.reg.OnScrape(n.broker.ClientMetrics)
 	for _, c := range []struct {
 		name, help string
 		count      *obs.Counter

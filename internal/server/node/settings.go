@@ -140,10 +140,21 @@ func brokerConfig(c *config.Server, id identity) broker.Config {
 		OffsetsReplication:    int16(c.Int("offsets.topic.replication.factor")),
 		TransactionPartitions: int32(c.Int("transaction.state.log.num.partitions")),
 		MaxProducers:          c.Int("kalda.max.producer.ids.per.partition"),
+		TelemetryMaxBytes:     c.Int("telemetry.max.bytes"),
+		TelemetryClients:      telemetryClients(c),
+		TelemetryMetrics:      c.Int("kalda.max.telemetry.metrics.per.client"),
 		QuotaSamples:          c.Int("quota.window.num"),
 		QuotaWindow:           time.Duration(c.Int("quota.window.size.seconds")) * time.Second,
 		QuotaClients:          c.Int("kalda.max.quota.clients"),
 	}
+}
+
+// telemetryClients is how many clients' metrics are kept: none when nobody could see them.
+func telemetryClients(c *config.Server) int {
+	if c.String("kalda.http.listener") == "" {
+		return -1
+	}
+	return orNone(c.Int("kalda.max.telemetry.clients"))
 }
 
 func orNone(n int) int {
