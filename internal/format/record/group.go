@@ -24,6 +24,11 @@ const (
 	KindConsumerLast       GroupKind = 8
 	KindShareFirst         GroupKind = 9 // 9..15 belong to share groups (KIP-932)
 	KindShareMember        GroupKind = 10
+	KindShareGroup         GroupKind = 11
+	KindShareTarget        GroupKind = 12 // as KindConsumerTarget
+	KindShareTargetOf      GroupKind = 13 // as KindConsumerTargetOf
+	KindShareCurrent       GroupKind = 14
+	KindShareTopics        GroupKind = 15
 	KindShareLast          GroupKind = 15
 	KindConsumerRegex      GroupKind = 16
 	KindStreamsFirst       GroupKind = 17 // 17..23 belong to streams groups (KIP-1071)
@@ -38,7 +43,7 @@ type GroupKey struct {
 	Group     string
 	Topic     string
 	Partition int32
-	Name      string // the member of kinds 5, 7 and 8; the expression of 16
+	Name      string // the member, of kinds that are about one; the expression of 16
 }
 
 // DecodeGroupKey reads a key. A kind that doesn't exist (yet) is no error: Known tells.
@@ -51,7 +56,7 @@ func DecodeGroupKey(b []byte) (k GroupKey, err error) {
 		return k, c.err
 	}
 	k.code(&c)
-	if c.err == nil && (k.Kind <= KindConsumerLast || k.Kind == KindConsumerRegex) && len(c.b) > 0 {
+	if c.err == nil && k.Kind <= KindConsumerRegex && k.Kind != KindShareFirst && len(c.b) > 0 {
 		c.fail("bytes after the key")
 	}
 	if c.err != nil {
@@ -69,13 +74,14 @@ func (k *GroupKey) isOffset() bool {
 
 func (k *GroupKey) named() bool {
 	switch k.Kind {
-	case KindConsumerMember, KindConsumerTargetOf, KindConsumerCurrent, KindConsumerRegex:
+	case KindConsumerMember, KindConsumerTargetOf, KindConsumerCurrent, KindConsumerRegex,
+		KindShareMember, KindShareTargetOf, KindShareCurrent:
 		return true
 	}
 	return false
 }
 
-// Encode is for keys of offset commits, and of groups of the classic and the consumer protocol.
+// Encode is for keys of offset commits, and of classic, consumer and share groups.
 func (k *GroupKey) Encode() []byte {
 	c := groupCoder{coder: coder{b: make([]byte, 0, 12+len(k.Group)+len(k.Topic)+len(k.Name))}}
 	kind := int16(k.Kind)

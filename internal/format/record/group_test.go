@@ -13,8 +13,8 @@ import (
 // Every key and value of Apache's segments that we know decodes and encodes to the same bytes.
 func TestGroupGolden(t *testing.T) {
 	files, _ := filepath.Glob("testdata/golden/group/*.log")
-	if len(files) != 9 {
-		t.Fatalf("%d golden segments, want 9", len(files))
+	if len(files) != 10 {
+		t.Fatalf("%d golden segments, want 10", len(files))
 	}
 	kinds := map[GroupKind]int{}
 	for _, f := range files {
@@ -27,7 +27,8 @@ func TestGroupGolden(t *testing.T) {
 	for kind, n := range map[GroupKind]int{
 		KindOffsetCommit: 14, KindClassicGroup: 16, KindConsumerGroup: 21, KindConsumerPartitions: 3,
 		KindConsumerMember: 28, KindConsumerTarget: 18, KindConsumerTargetOf: 31, KindConsumerCurrent: 41,
-		KindConsumerRegex: 5,
+		KindConsumerRegex: 5, KindShareMember: 4, KindShareGroup: 5, KindShareTarget: 4, KindShareTargetOf: 5,
+		KindShareCurrent: 4, KindShareTopics: 4,
 	} {
 		if kinds[kind] != n {
 			t.Errorf("%d records of kind %d, want %d", kinds[kind], kind, n)
@@ -99,10 +100,22 @@ func decodeValue(k GroupKind, b []byte) (encoder, error) {
 	case KindConsumerMember:
 		v, err := DecodeConsumerMember(b)
 		return &v, err
-	case KindConsumerTarget:
+	case KindShareMember:
+		v, err := DecodeShareMember(b)
+		return &v, err
+	case KindShareGroup:
+		v, err := DecodeShareGroup(b)
+		return &v, err
+	case KindShareCurrent:
+		v, err := DecodeShareCurrent(b)
+		return &v, err
+	case KindShareTopics:
+		v, err := DecodeShareTopics(b)
+		return &v, err
+	case KindConsumerTarget, KindShareTarget:
 		v, err := DecodeConsumerTarget(b)
 		return &v, err
-	case KindConsumerTargetOf:
+	case KindConsumerTargetOf, KindShareTargetOf:
 		v, err := DecodeConsumerTargetOf(b)
 		return &v, err
 	case KindConsumerCurrent:
