@@ -25,5 +25,8 @@
 //   - In flight are never more records than configured: memory is bounded by that.
 //   - A member that is gone keeps nothing: its session's end or its locks' give all back.
 //
+// States is the share coordinator, which remembers: one for each partition of __share_group_state, in
+// snapshots and updates as Apache's.
+//
 // The package never reads a clock, a log or a configuration: times, offsets and limits are arguments.
 package share
