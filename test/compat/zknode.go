@@ -120,7 +120,6 @@ snapCount=1000
 4lw.commands.whitelist=*
 admin.enableServer=false
 extendedTypesEnabled=true
-znode.container.checkIntervalMs=3600000
 `
 
 func (e *env) newZKNode(kind, name string) (*zkNode, error) {
@@ -143,15 +142,29 @@ func (n *zkNode) cfg() string { return filepath.Join(n.dir, "zoo.cfg") }
 
 func (n *zkNode) up() error {
 	n.name = n.kind
-	if n.kind == "kalda" {
-		return n.process.start(n.dir, nil, n.e.kalda, "zookeeper", n.cfg())
+	var env []string
+	args := []string{n.e.kalda, "zookeeper", n.cfg()}
+	if n.kind != "kalda" {
+		libs, err := n.e.jars("zookeeper")
+		if err != nil {
+			return err
+		}
+		env = []string{"LIBS=" + libs, "HEAP=-Xms512m -Xmx2g"}
+		args = []string{n.e.here("java", "tool"), "zookeeper", n.cfg()}
 	}
-	libs, err := n.e.jars("zookeeper")
-	if err != nil {
+	if err := n.process.start(n.dir, env, args...); err != nil {
 		return err
 	}
-	env := []string{"LIBS=" + libs, "HEAP=-Xms512m -Xmx2g"}
-	return n.process.start(n.dir, env, n.e.here("java", "tool"), "zookeeper", n.cfg())
+	// Apache's listens before it has its data.
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		text, err := n.word("srvr")
+		if err == nil && strings.Contains(text, "Mode: ") {
+			return nil
+		}
+		if time.Now().After(end) || !n.running() {
+			return errors.Join(fmt.Errorf("%s doesn't serve: %q\n%s", n.name, text, lastOf(n.log)), err)
+		}
+	}
 }
 
 // word asks a four-letter word.

@@ -59,7 +59,7 @@ func fill(c *zk.Conn, root string, small int) error {
 	s.create(root+"/container/child", "", 0, open)
 	_, err = c.CreateTTL(root+"/ttl", []byte("t"), zk.FlagTTL, open, 100*time.Hour)
 	s.do("createTTL", err)
-	_, err = c.CreateTTL(root+"/ttl-", nil, zk.FlagTTL|zk.FlagSequence, open, 200*time.Hour)
+	_, err = c.CreateTTL(root+"/ttl-", nil, zk.FlagPersistentSequentialWithTTL, open, 200*time.Hour)
 	s.do("createTTL", err)
 	for v := range 3 {
 		_, err := c.Set(root+"/empty", fmt.Appendf(nil, "version %d", v), int32(v))
