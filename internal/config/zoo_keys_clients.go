@@ -83,6 +83,10 @@ var zooClientKeys = []Key{
 		Doc: "What a record may be longer than that. Here records are bounded by their frames.",
 	},
 	{
+		Name: "kalda.maxIdentitiesPerConnection", Type: Int, Default: "1000", Valid: "1..",
+		Doc: "Identities that one connection may have, its address among them; one more fails and disconnects it.",
+	},
+	{
 		Name: "kalda.maxOutgoingBytes", Type: Int, Default: "67108864", Valid: "65536..",
 		Doc: "Bytes of replies and notifications that wait for one client to read them; beyond that it is " +
 			"disconnected.",

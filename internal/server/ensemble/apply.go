@@ -151,7 +151,7 @@ func (h *head) answer(o *op, r *ztree.Result) {
 		c.closing = true
 		return
 	}
-	for len(c.fifo) > 0 && c.fifo[0].kind == opQuery {
+	for len(c.fifo) > 0 && c.fifo[0].kind == opQuery && len(c.next) <= h.s.opts.maxOut {
 		q := c.pop()
 		c.popped++
 		c.next = h.s.answer(&h.rd, c.next, c, &q.q, h.tree.Peek())
@@ -178,7 +178,7 @@ func (h *head) free(c *conn) {
 	c.touched = false
 	c.moveNext()
 	// What came after the staging found a write unreleased, and waits.
-	for len(c.fifo) > 0 && c.fifo[0].kind == opQuery && !c.closing {
+	for len(c.fifo) > 0 && c.fifo[0].kind == opQuery && !c.closing && len(c.out) <= h.s.opts.maxOut {
 		q := c.pop()
 		c.popped++
 		c.mu.Unlock()

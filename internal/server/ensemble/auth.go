@@ -28,6 +28,11 @@ func (c *conn) onAuth(h jute.RequestHeader, body []byte) bool {
 		return false
 	}
 	if ids := c.identities(); id != (jute.ID{}) && !slices.Contains(ids, id) {
+		if len(ids) >= c.s.opts.maxIDs {
+			c.why = "more identities than kalda.maxIdentitiesPerConnection allows"
+			c.reply(h.Xid, 0, jute.AuthFailed, nil)
+			return false
+		}
 		ids = append(slices.Clone(ids), id)
 		c.auth.Store(&ids)
 	}

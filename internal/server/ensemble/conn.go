@@ -384,6 +384,9 @@ func (c *conn) flush(block bool) {
 	}
 	c.writing = false
 	c.mu.Unlock()
+	if c.parked.Load() { // for this, it may be
+		c.signal()
+	}
 }
 
 // drain waits for the client to take b from n on, then sends the rest of what there is.

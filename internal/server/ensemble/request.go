@@ -32,7 +32,7 @@ func (c *conn) process() bool {
 		if !c.handle(h, b[jute.RequestHeaderSize:]) {
 			return false
 		}
-		if !c.admit(h.Xid) {
+		if !c.admit(h) {
 			return false
 		}
 	}
@@ -163,8 +163,9 @@ func (c *conn) reply(xid int32, zxid jute.Zxid, code jute.Code, body []byte) {
 
 // admit waits while the server has too many requests in process and this connection has one of them. What has
 // no number of the client's (pings, authentication, watches) is let through.
-func (c *conn) admit(xid int32) bool {
-	if c.pending.Load() == 0 || c.s.outstanding.Load() < c.s.opts.outstanding || xid <= 0 {
+func (c *conn) admit(h jute.RequestHeader) bool {
+	exempt := h.Xid <= 0 && !isWrite(h.Type)
+	if c.pending.Load() == 0 || c.s.outstanding.Load() < c.s.opts.outstanding || exempt {
 		return c.room4replies()
 	}
 	c.send()
@@ -174,15 +175,15 @@ func (c *conn) admit(xid int32) bool {
 	}) && c.room4replies()
 }
 
-// room4replies waits until the client has taken most of what it was sent.
+// room4replies waits until the client has taken most of what it was sent: a few bytes can ask for many.
 func (c *conn) room4replies() bool {
 	c.mu.Lock()
-	full := len(c.out) > maxUnsent && c.writing
+	full := len(c.out)+len(c.mine) > maxUnsent
 	c.mu.Unlock()
 	if !full {
 		return true
 	}
-	c.send()
+	c.send() // and that waits for the client, unless another goroutine does
 	return c.park(func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -26,6 +26,7 @@ type settings struct {
 	maxPerIP    int
 	maxConns    int
 	maxWatches  int
+	maxIDs      int // identities of a connection, its address among them
 	maxOut      int // bytes that wait for a connection to take them
 	outstanding int64
 	batch       int
@@ -56,6 +57,7 @@ func newSettings(o Options) settings {
 	return settings{
 		allowed: allowedWords(z), maxFrame: z.Int("jute.maxbuffer"), maxPerIP: z.Int("maxClientCnxns"),
 		maxConns: z.Int("maxCnxns"), maxWatches: z.Int("kalda.maxWatchesPerConnection"),
+		maxIDs: z.Int("kalda.maxIdentitiesPerConnection"),
 		maxOut: z.Int("kalda.maxOutgoingBytes"), outstanding: int64(z.Int("globalOutstandingLimit")),
 		batch:       z.Int("maxBatchSize"),
 		sessionless: time.Duration(z.Int("nio.sessionlessCnxnTimeout")) * time.Millisecond,
