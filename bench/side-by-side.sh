@@ -54,17 +54,17 @@ start() { # NAME PORT COMMAND...: says how long it takes until it accepts connec
   echo "0 $name start $(($(now) - began)) ms"
 }
 
-produce() { # ROUND NAME PORT CODEC
+produce() { # ROUND NAME PORT ACKS SIZE CODEC
   local out
-  out=$($tool kafka-producer-perf-test --topic "bench-$4-$1" --num-records 500000 --record-size 200 --throughput -1 \
-    --bootstrap-server "127.0.0.1:$3" --command-property acks=all compression.type="$4" linger.ms=5 | tail -n 1)
-  echo "$1 $2 produce-$4 $(sed -E 's/.*, ([0-9.]+) records\/sec.*/\1/' <<<"$out") records/s"
+  out=$($tool kafka-producer-perf-test --topic "bench-$4-$5-$6-$1" --num-records $((100000000 / $5)) --record-size "$5" \
+    --throughput -1 --bootstrap-server "127.0.0.1:$3" --command-property "acks=$4" "compression.type=$6" | tail -n 1)
+  echo "$1 $2 produce-acks-$4-$5-$6 $(sed -E 's/.*, ([0-9.]+) records\/sec.*/\1/' <<<"$out") records/s"
 }
-consume() { # ROUND NAME PORT CODEC
+consume() { # ROUND NAME PORT ACKS SIZE CODEC
   local out
-  out=$($tool kafka-consumer-perf-test --bootstrap-server "127.0.0.1:$3" --topic "bench-$4-$1" --num-records 500000 \
-    --timeout 60000 | tail -n 1)
-  echo "$1 $2 consume-$4 $(awk -F', *' '{print $10}' <<<"$out") records/s"
+  out=$($tool kafka-consumer-perf-test --bootstrap-server "127.0.0.1:$3" --topic "bench-$4-$5-$6-$1" \
+    --num-records $((100000000 / $5)) --timeout 60000 | tail -n 1)
+  echo "$1 $2 consume-$5-$6 $(awk -F', *' '{print $10}' <<<"$out") records/s"
 }
 cpu() { # ROUND NAME PID: user and system ticks of the process so far
   echo "$1 $2 cpu $(awk '{print $14 + $15}' "/proc/$3/stat") ticks"
@@ -83,11 +83,12 @@ for i in 0 1; do
   echo "0 $name idle $(awk '/VmRSS/ {print $2}' "/proc/${pids[$i]}/status") kB"
 done
 for round in $(seq "$rounds"); do
-  for codec in none lz4; do
+  for case in 1:100:none 1:1024:none all:100:none all:1024:none all:100:lz4 all:1024:lz4; do
     for server in "apache 47090 ${pids[0]}" "kalda 47190 ${pids[1]}"; do
       read -r name port pid <<<"$server"
-      produce "$round" "$name" "$port" $codec
-      consume "$round" "$name" "$port" $codec
+      IFS=: read -r acks size codec <<<"$case"
+      produce "$round" "$name" "$port" "$acks" "$size" "$codec"
+      [ "$acks" = 1 ] || consume "$round" "$name" "$port" "$acks" "$size" "$codec"
       cpu "$round" "$name" "$pid"
     done
   done

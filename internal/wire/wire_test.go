@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -587,6 +588,42 @@ func TestNoAllocationPerRequest(t *testing.T) {
 	round()
 	if n := testing.AllocsPerRun(500, round); n > allocBudget {
 		t.Errorf("%v allocations a request", n)
+	}
+}
+
+// TestIdleConnectionsAreSmall: whatever a connection has carried, while it is silent it is a goroutine and a
+// few structures, and holds no buffer.
+func TestIdleConnectionsAreSmall(t *testing.T) {
+	const conns, each = 200, 12 << 10 // with the client's half, which is in this process too
+	f := start(t, Config{MaxFrame: 1 << 20})
+	big := frame(keyEcho, 3, 1, bytes.Repeat([]byte("x"), 200<<10))
+	reply := make([]byte, 4+4+1+200<<10)
+	measure := func() uint64 {
+		var m runtime.MemStats
+		for range 3 { // pools let go of what they hold in the second
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse + m.StackInuse
+	}
+	before := measure()
+	for range conns {
+		c := f.dial()
+		if _, err := c.Write(big); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, reply); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(10 * time.Second); f.MemoryUsed() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if after := measure(); after > before+conns*each {
+		t.Errorf("%d bytes a connection", (after-before)/conns)
+	}
+	if used := f.MemoryUsed(); used > 0 {
+		t.Errorf("%d bytes of buffers held", used)
 	}
 }
 

@@ -65,6 +65,39 @@ func TestNoAllocationPerRequest(t *testing.T) {
 	}
 }
 
+// What clients ask all the time beside records allocates little, and no more for being asked often.
+func TestFewAllocationsPerRequest(t *testing.T) {
+	f := start(t)
+	f.topic("t", 10)
+	offsets := kmsg.NewPtrListOffsetsRequest()
+	end := kmsg.NewListOffsetsRequestTopic()
+	part := kmsg.NewListOffsetsRequestTopicPartition()
+	part.Timestamp = -1
+	end.Topic, end.Partitions = "t", append(end.Partitions, part)
+	offsets.Topics = append(offsets.Topics, end)
+	metadata := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = kmsg.StringPtr("t")
+	metadata.Topics = append(metadata.Topics, topic)
+	for _, k := range []struct {
+		name    string
+		req     kmsg.Request
+		version int16
+		budget  float64
+	}{
+		{"ApiVersions", kmsg.NewPtrApiVersionsRequest(), 3, 6},
+		{"Metadata of a topic of 10 partitions", metadata, 12, 25},
+		{"ListOffsets", offsets, 7, 14},
+	} {
+		r := f.raw().replay(k.req, k.version)
+		r.round()
+		n := testing.AllocsPerRun(200, r.round)
+		if n > k.budget && allocBudget < 1 {
+			t.Errorf("%s: %v allocations a request, at most %v", k.name, n, k.budget)
+		}
+	}
+}
+
 // A consumer that waits, and a producer that ends its wait: both without allocation.
 func TestNoAllocationPerWait(t *testing.T) {
 	f := start(t)
