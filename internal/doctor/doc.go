@@ -1,6 +1,6 @@
 // Package doctor looks for what will go wrong: in a configuration and its data folders while the node is
-// down, and in a cluster that runs. It reads and changes nothing. Each finding says what is wrong, where,
-// and what to do about it.
+// down, and in a cluster that runs. It reads, and changes nothing unless asked to. Each finding says what is
+// wrong, where, and what to do about it.
 //
 // A check is a method of examination that adds findings. What it asks of the machine and the network goes
 // through Host, so that every finding has a test.
@@ -53,6 +53,7 @@ type Options struct {
 	Bootstrap string   // host:port of a running node; empty: offline checks only
 	Offline   bool     // examine configuration and folders
 	Deep      bool     // verify all of the logs
+	Repair    bool     // cut a damaged metadata log, without which no node starts
 	Host      *Host    // nil: this machine
 }
 

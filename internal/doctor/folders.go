@@ -189,6 +189,43 @@ func (x *examination) inspect(dir string) {
 	}
 }
 
+// metadataDamage deals with damage in the metadata log, with which no node starts. False: it is elsewhere.
+func (x *examination) metadataDamage(d *seglog.Damage) bool {
+	log := seglog.TopicPartition{Topic: "__cluster_metadata"}
+	dir := filepath.Dir(filepath.Dir(d.File))
+	if filepath.Base(filepath.Dir(d.File)) != log.String() {
+		return false
+	}
+	if _, live := x.busy[dir]; !x.o.Repair || live {
+		x.add(Error, "data", d.File, fmt.Sprintf("the metadata log is damaged at byte %d, and good batches "+
+			"follow: the node doesn't start: %v", d.At, d.Err),
+			"Check the disk (dmesg, smartctl). With other controllers: delete "+log.String()+" while the node is "+
+				"down, and it is fetched again. Without: restore the file; or kalda doctor --repair cuts it there, "+
+				"which takes back every change of metadata behind it: the logs of topics made since are put aside "+
+				"(-stray), not deleted.")
+		return true
+	}
+	cut, ok, err := x.cutOff(dir, log)
+	switch {
+	case err != nil:
+		x.add(Error, "data", d.File, "it can't be repaired: "+err.Error(), "Restore it.")
+	case ok:
+		x.add(Warning, "data", cut.File, fmt.Sprintf("cut at byte %d; the metadata ends at offset %d now", cut.At,
+			cut.End-1), "Start the node, and look for topics that are missing. What was cut off is in "+
+			strings.Join(cut.Kept, ", ")+".")
+	}
+	return true
+}
+
+func (x *examination) cutOff(dir string, log seglog.TopicPartition) (c seglog.Cut, ok bool, err error) {
+	lock, err := x.host.FS.Lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return c, false, err
+	}
+	c, ok, err = seglog.CutOff(x.host.FS, dir, log)
+	return c, ok, errors.Join(err, lock.Close())
+}
+
 func (x *examination) aside(path string) {
 	if strings.HasSuffix(path, "-stray") {
 		x.add(Warning, "data", path, "it is the log of a partition that isn't this node's any more, put aside",
@@ -212,11 +249,16 @@ func (x *examination) damage(d *seglog.Damage, clean bool) {
 			"The next start cuts them off; a cluster's other replicas have what was acknowledged by all. Copy "+
 				"the file "+
 				"first if this is the only one.")
-	case seglog.DamageBody:
+	case seglog.DamageBody, seglog.DamageInside:
+		if x.metadataDamage(d) {
+			return
+		}
 		x.add(Error, "data", d.File, fmt.Sprintf("records that were on disk are damaged, from byte %d on: "+
 			"%s", d.At, why),
-			"Check the disk (dmesg, smartctl). With other replicas: delete this partition's folder while the node is "+
-				"down, and it is copied again. Without: restore it.")
+			"Check the disk (dmesg, smartctl). With other replicas: delete this partition's folder while the node "+
+				"is down, and it is copied again. Without: restore the file, or let the node start: what is before "+
+				"and behind the damage is served, and reads in it get CORRUPT_MESSAGE. Only what a power cut left "+
+				"in what wasn't synced yet is cut off.")
 	case seglog.DamageEnd:
 		x.add(Error, "data", d.File, why, "Somebody changed the file since the stop, or it was restored in "+
 			"part: restore "+

@@ -11,7 +11,8 @@ import (
 )
 
 const doctorAbout = `Looks for what will go wrong, in a configuration and its data folders (the node may run
-or not) and in a running cluster. Changes nothing. Usage: kalda doctor [server.properties] [options]
+or not) and in a running cluster. Changes nothing without --repair.
+Usage: kalda doctor [server.properties] [options]
 Exit code: 0 all is well (there may be remarks), 1 warnings, 2 errors or a wrong command line.`
 
 // doctorTool is `kalda doctor`.
@@ -26,6 +27,11 @@ func doctorTool(env *Env, args []string) int {
 			Help: "Replaces one property of the file; repeatable.",
 		},
 		{Name: "deep", Help: "Verify all batches of the logs, not only those past the recovery points."},
+		{
+			Name: "repair",
+			Help: "Cut a metadata log that is damaged before its end, with which the node doesn't start. What is " +
+				"cut off is kept beside it.",
+		},
 		{Name: "json", Help: "Write the findings as JSON."},
 		{Name: "verbose", Short: "v", Help: "Tell what was found to be in order, too."},
 	}}
@@ -47,7 +53,7 @@ func doctorTool(env *Env, args []string) int {
 	}
 	in := &doctor.Options{
 		Overrides: o.All("override"), Bootstrap: o.Or("bootstrap-server", ""),
-		Deep: o.Has("deep"),
+		Deep: o.Has("deep"), Repair: o.Has("repair"),
 	}
 	if len(o.Rest) == 1 {
 		in.File = o.Rest[0]

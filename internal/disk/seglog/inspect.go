@@ -22,6 +22,7 @@ type DamageKind int8
 const (
 	DamageTail       DamageKind = iota // of a log, past the recovery point: the next start cuts it off
 	DamageBody                         // of a log, before the recovery point: records that were durable
+	DamageInside                       // of a log, past the recovery point, with good batches behind it
 	DamageEnd                          // a log doesn't end where the clean shutdown said
 	DamageCheckpoint                   // an offset checkpoint or leader epochs: made again at the next start
 	DamageTopicID                      // partition.metadata: the log can't be told to be its topic's
@@ -252,7 +253,14 @@ func (in *inspector) segments(dir string, tp TopicPartition, segs []batch.Offset
 		}
 		switch {
 		case s.pos < s.size:
-			in.damaged(s.kind(), file, s.pos, s.size, s.why)
+			kind, err := s.kind(in.fs)
+			if err != nil {
+				return err
+			}
+			if kind == DamageTail && sealed {
+				kind = DamageInside
+			}
+			in.damaged(kind, file, s.pos, s.size, s.why)
 		case !sealed && known && in.Clean && s.end != from:
 			in.damaged(DamageEnd, file, s.size, s.size,
 				fmt.Errorf("%w: it ends at offset %d, the clean shutdown said %d", ErrCorrupt, s.end, from))
@@ -266,20 +274,29 @@ type inspected struct {
 	file            string
 	end, next, from batch.Offset
 	deep            bool
+	dense           bool // offsets leave no gaps
 	size, pos       int64
 	why             error // what is wrong at pos
 }
 
-func (s *inspected) kind() DamageKind {
+func (s *inspected) kind(fsys vfs.FS) (DamageKind, error) {
 	if s.end < s.from {
-		return DamageBody
+		return DamageBody, nil
 	}
-	return DamageTail
+	f, err := fsys.OpenFile(s.file, os.O_RDONLY, 0)
+	if err != nil {
+		return DamageTail, err
+	}
+	defer f.Close()
+	if at, err := nextWhole(f, s.pos+1, s.size); at >= 0 || err != nil {
+		return DamageInside, err
+	}
+	return DamageTail, nil
 }
 
 // follows says whether a batch can be the next one.
 func (s *inspected) follows(h *header) bool {
-	if h.last < s.next && h.last >= s.end && (h.magic != 2 || h.base >= s.end) {
+	if h.last < s.next && h.last >= s.end && (h.magic != 2 || h.base >= s.end) && !(s.dense && h.base > s.end) {
 		s.end = h.last + 1
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kalda/kalda/internal/disk/seglog"
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
 	"github.com/kalda/kalda/internal/format/kerr"
@@ -83,6 +84,74 @@ func TestFaults_DamagedMetadataLog(t *testing.T) {
 			if strings.Contains(name, "-stray") {
 				t.Fatal(name)
 			}
+		}
+		_ = r.end()
+	}
+}
+
+// The way out of a damaged metadata log that is the only one: it is cut at the damage, and kept beside. The node
+// starts with what it knew until then, and puts the logs of topics that it doesn't know aside.
+func TestFaults_CutMetadataLog(t *testing.T) {
+	m := emptyDisk(t)
+	r := mustBoot(t, m)
+	l := newLedger()
+	if err := errors.Join(l.create(r, "sync", 1), l.producer(r), l.put(r, "sync", 0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	before := r.n.image.Load().Offset
+	if err := errors.Join(l.create(r, "late", 1), l.put(r, "late", 0, 10), r.end()); err != nil {
+		t.Fatal(err)
+	}
+	const name = "/a/__cluster_metadata-0/00000000000000000000.log"
+	log := seglog.TopicPartition{Topic: "__cluster_metadata"}
+	if _, ok, err := seglog.CutOff(m, "/a", log); ok || err != nil {
+		t.Fatal("cut a good log", err)
+	}
+	raw, err := vfs.ReadFile(m, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for rest := raw; ; {
+		var v batch.View
+		if v, rest, err = batch.Next(rest); err != nil {
+			t.Fatal(err)
+		}
+		if int64(v.BaseOffset()) > before {
+			break
+		}
+		at += len(v)
+	}
+	for _, in := range []int{7, 9, 20, 70} {
+		disk := m.Kill()
+		b := bytes.Clone(raw)
+		b[at+in] ^= 4
+		if err := vfs.WriteNew(disk, name, b, true); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := boot(t, disk); err == nil {
+			_ = r.end()
+			t.Fatalf("byte %d: it started", in)
+		}
+		cut, ok, err := seglog.CutOff(disk, "/a", log)
+		if !ok || err != nil || cut.File != name || cut.At != int64(at) {
+			t.Fatalf("byte %d: %+v %v", in, cut, err)
+		}
+		if kept, err := vfs.ReadFile(disk, cut.Kept[0]); err != nil || !bytes.Equal(kept, b) {
+			t.Fatal("not kept", err)
+		}
+		r := mustBoot(t, disk)
+		there, err := r.topics()
+		if err != nil || !slices.Contains(there, "sync") || slices.Contains(there, "late") {
+			t.Fatalf("byte %d: topics %v, %v", in, there, err)
+		}
+		if got, err := r.read("sync", 0); err != nil || !bytes.Equal(got[0], l.records["sync-0"][0]) {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(filesOf(t, disk, "/"), func(f string) bool {
+			return strings.Contains(f, "late-0.") && strings.Contains(f, "-stray/") && strings.HasSuffix(f, ".log")
+		}) {
+			t.Fatalf("byte %d: the log of the lost topic isn't kept: %v", in, filesOf(t, disk, "/"))
 		}
 		_ = r.end()
 	}
