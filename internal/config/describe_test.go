@@ -69,6 +69,7 @@ var differs = map[string]string{
 	"broker_1.txt kalda.max.telemetry.clients":            "ours",
 	"broker_1.txt kalda.max.telemetry.metrics.per.client": "ours",
 	"broker_1.txt kalda.max.producer.ids.per.partition":   "ours",
+	"broker_1.txt kalda.request.slow.ms":                  "ours",
 }
 
 func TestDescribeAsApache(t *testing.T) {

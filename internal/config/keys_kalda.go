@@ -35,6 +35,11 @@ var kaldaKeys = []Key{
 			"queued.max.request.bytes is set; at the bound the node reads slower. -1 is what GOMEMLIMIT or the " +
 			"container's limit says, if either does; 0 is no limit.",
 	},
+	{
+		Name: "kalda.request.slow.ms", Type: Long, Default: "30000", Valid: "1000..",
+		Doc: "How long a request may be on its way before, while memory is short, its connection is closed for " +
+			"sending less than 16 KiB a second of it.",
+	},
 }
 
 // authorizerKeys are keys that Apache's authorizer owns and its broker does not know, by name.

@@ -75,7 +75,7 @@ func (s *Server) newConn(l *listener, nc *net.TCPConn, table *Table) *Conn {
 	}
 	c.Local = nc.LocalAddr().(*net.TCPAddr).AddrPort()
 	c.Remote = nc.RemoteAddr().(*net.TCPAddr).AddrPort()
-	c.last.Store(time.Now().UnixMilli())
+	c.last.Store(ticks(time.Now()))
 	return c
 }
 
@@ -119,6 +119,17 @@ func (s *Server) forget(c *Conn) {
 // stalledAfter is how long half a frame may stand still while others wait for memory.
 const stalledAfter = 5 * time.Second
 
+// slowest is how many bytes a second of a frame must come, once it is on its way for longer than
+// Config.SlowFrame, while others wait for the memory that it holds.
+const slowest = 16 << 10
+
+// crawls says whether the frame that is on its way comes too slowly: a byte now and then would hold memory
+// for ever, and hide from who looks for silence.
+func (c *Conn) crawls(at int64) bool {
+	age := at - c.frameAt.Load()
+	return age > c.srv.cfg.SlowFrame.Milliseconds() && c.frameGot.Load() < age*slowest/1000
+}
+
 // reap closes connections that have been silent for too long. It looks at all of them now and then, instead
 // of a timer each that every request would have to move.
 func (s *Server) reap() {
@@ -139,11 +150,11 @@ func (s *Server) reap() {
 }
 
 func (s *Server) reapOnce(now time.Time) {
-	short := s.mem.waiting.Load() > 0
+	short, at := s.mem.waiting.Load() > 0, ticks(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		silent := now.Sub(time.UnixMilli(c.last.Load()))
+		silent := time.Duration(at-c.last.Load()) * time.Millisecond
 		switch {
 		case c.waiting.Load(), c.queued.Load(), c.paused.Load():
 		case s.cfg.MaxIdle > 0 && silent > s.cfg.MaxIdle:
@@ -152,6 +163,10 @@ func (s *Server) reapOnce(now time.Time) {
 			c.kill()
 		case short && silent > stalledAfter && c.partly.Load():
 			s.cfg.Log.Warn("closing connection: half a request stands still while memory is short", "remote", c.Remote)
+			c.kill()
+		case short && c.partly.Load() && c.crawls(at):
+			s.cfg.Log.Warn("closing connection: a request comes too slowly while memory is short", "remote",
+				c.Remote, "bytes", c.frameGot.Load())
 			c.kill()
 		case short && silent > stalledAfter && c.owing.Load():
 			s.cfg.Log.Warn("closing connection: it doesn't read its replies while memory is short", "remote", c.Remote)

@@ -114,11 +114,13 @@ func (m *memory) take(c *Conn, n int) bool {
 	}
 	m.last = c
 	m.waiting.Add(1)
+	asked := ticks(time.Now())
 	c.queued.Store(true)
 	m.grant()
 	m.mu.Unlock()
 	ok := <-w.ready
-	c.last.Store(time.Now().UnixMilli()) // it was the node that took its time
+	c.last.Store(ticks(time.Now())) // it was the node that took its time
+	c.frameAt.Add(c.last.Load() - asked)
 	c.queued.Store(false)
 	c.over = c.over || w.over
 	return ok

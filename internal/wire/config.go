@@ -18,6 +18,7 @@ type Config struct {
 	MaxConnsPerIP   int            // max.connections.per.ip; no limit. See PerIP
 	PerIP           map[string]int // max.connections.per.ip.overrides, by address text
 	MaxIdle         time.Duration  // connections.max.idle.ms; 10 min; negative: never
+	SlowFrame       time.Duration  // kalda.request.slow.ms; 30 s. See crawls
 	Backlog         int            // socket.listen.backlog.size; the OS's
 	SendBuffer      int            // socket.send.buffer.bytes; <= 0: the OS's
 	ReceiveBuffer   int            // socket.receive.buffer.bytes; <= 0: the OS's
@@ -64,6 +65,9 @@ func (c *Config) fill() {
 	}
 	if c.MaxIdle == 0 {
 		c.MaxIdle = 10 * time.Minute
+	}
+	if c.SlowFrame <= 0 {
+		c.SlowFrame = 30 * time.Second
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

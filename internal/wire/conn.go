@@ -53,12 +53,14 @@ type Conn struct {
 	parked    atomic.Bool // the goroutine waits for wake
 	woken     atomic.Bool
 	dead      atomic.Bool
-	last      atomic.Int64 // unix ms of the last bytes in or out
+	last      atomic.Int64 // ticks at the last bytes in or out
 	partly    atomic.Bool  // holds part of a frame
 	owing     atomic.Bool  // writes a long reply
 	queued    atomic.Bool  // waits for memory
 	paused    atomic.Bool  // waits for a quota
-	muted     atomic.Int64 // unix ns until when nothing is handled; 0: not muted
+	frameAt   atomic.Int64 // when the frame that is on its way began, in ticks
+	frameGot  atomic.Int64 // how much of it is there
+	muted     atomic.Int64 // ns since the process began until when nothing is handled; 0: not muted
 }
 
 // Table is what this connection's listener serves.
@@ -158,7 +160,7 @@ func (c *Conn) fill() error {
 	c.w += n
 	c.partly.Store(false) // until it waits again: a handler that takes long is no half request
 	c.now = time.Now()
-	c.last.Store(c.now.UnixMilli())
+	c.last.Store(ticks(c.now))
 	c.srv.cfg.Metrics.RequestBytes.Add(int64(n))
 	return nil
 }

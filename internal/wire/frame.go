@@ -10,10 +10,12 @@ import (
 
 // process handles every whole request in the buffer. False: close once what was written is out.
 func (c *Conn) process() bool {
-	for c.in != nil {
+	begins := c.need == 0
+	for ; c.in != nil; begins = true {
 		b := c.in.b[c.r:c.w]
 		c.need = 0
 		if len(b) < 4 {
+			c.partial(len(b), true)
 			return true
 		}
 		size := int32(binary.BigEndian.Uint32(b))
@@ -22,6 +24,7 @@ func (c *Conn) process() bool {
 		}
 		if len(b)-4 < int(size) {
 			c.need = int(size) + 4
+			c.partial(len(b), begins)
 			return true
 		}
 		c.r += int(size) + 4
@@ -35,6 +38,14 @@ func (c *Conn) process() bool {
 		}
 	}
 	return true
+}
+
+// partial notes that n bytes of a frame are there, and whether those are its first.
+func (c *Conn) partial(n int, begins bool) {
+	if begins {
+		c.frameAt.Store(ticks(c.now))
+	}
+	c.frameGot.Store(int64(n))
 }
 
 func (c *Conn) bad(reason string) bool {

@@ -22,7 +22,7 @@ type Quotas interface {
 // has been told to wait, and whoever doesn't is not read (KIP-219). It is called before the reply is ended.
 func (r *Request) Mute(d time.Duration) {
 	if d > 0 {
-		r.Conn.muted.Store(time.Now().Add(d).UnixNano())
+		r.Conn.muted.Store(int64(time.Since(began) + d))
 	}
 }
 
@@ -70,7 +70,7 @@ func (c *Conn) pause() bool {
 	c.rest()
 	c.paused.Store(true)
 	defer c.paused.Store(false)
-	timer := time.NewTimer(time.Until(time.Unix(0, until)))
+	timer := time.NewTimer(time.Until(began.Add(time.Duration(until))))
 	defer timer.Stop()
 	for !c.dead.Load() {
 		c.parked.Store(true)
@@ -83,7 +83,7 @@ func (c *Conn) pause() bool {
 			c.parked.Store(false)
 		case <-timer.C:
 			c.parked.Store(false)
-			c.last.Store(time.Now().UnixMilli())
+			c.last.Store(ticks(time.Now()))
 			return true
 		}
 	}

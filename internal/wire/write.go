@@ -87,4 +87,4 @@ func (c *Conn) copyFile(f FileRange, off int) error {
 }
 
 // progress notes that bytes left.
-func (c *Conn) progress() { c.last.Store(time.Now().UnixMilli()) }
+func (c *Conn) progress() { c.last.Store(ticks(time.Now())) }

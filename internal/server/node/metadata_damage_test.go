@@ -89,8 +89,8 @@ func TestFaults_DamagedMetadataLog(t *testing.T) {
 	}
 }
 
-// The way out of a damaged metadata log that is the only one: it is cut at the damage, and kept beside. The node
-// starts with what it knew until then, and puts the logs of topics that it doesn't know aside.
+// The way out of a damaged metadata log that is the only one: it is cut at the damage, and kept beside. The
+// node starts with what it knew until then, and puts the logs of topics that it doesn't know aside.
 func TestFaults_CutMetadataLog(t *testing.T) {
 	m := emptyDisk(t)
 	r := mustBoot(t, m)

@@ -170,6 +170,7 @@ func wireConfig(c *config.Server) (wire.Config, error) {
 		MaxConns:      c.Int("max.connections"),
 		MaxConnsPerIP: c.Int("max.connections.per.ip"),
 		MaxIdle:       orNever(millis(c.Scope, "connections.max.idle.ms")),
+		SlowFrame:     millis(c.Scope, "kalda.request.slow.ms"),
 		Backlog:       c.Int("socket.listen.backlog.size"),
 		SendBuffer:    c.Int("socket.send.buffer.bytes"),
 		ReceiveBuffer: c.Int("socket.receive.buffer.bytes"),
