@@ -176,7 +176,17 @@ func (w *Watches) forget(id WatcherID, path string) {
 
 // Drop takes all watches of a connection away.
 func (w *Watches) Drop(id WatcherID) {
-	for path := range w.byID[id] {
+	w.DropSome(id, len(w.byID[id]))
+}
+
+// DropSome takes the watches of at most that many paths away, so that who has very many doesn't hold the
+// lock for long; true: there are more.
+func (w *Watches) DropSome(id WatcherID, paths int) bool {
+	mine := w.byID[id]
+	for path := range mine {
+		if paths--; paths < 0 {
+			return true
+		}
 		list := w.paths[path]
 		i, _ := find(list, id)
 		w.account(list[i].kinds, 0)
@@ -185,8 +195,10 @@ func (w *Watches) Drop(id WatcherID) {
 		} else {
 			w.paths[path] = list
 		}
+		delete(mine, path)
 	}
 	delete(w.byID, id)
+	return false
 }
 
 // Trigger gives the notices of one change, in order, and uses up the watches that one event uses up. Who may

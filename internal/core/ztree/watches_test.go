@@ -121,6 +121,24 @@ func TestWatchLists(t *testing.T) {
 	}
 }
 
+// TestDropSome: who has very many watches leaves in steps, and what is left of it meanwhile is right.
+func TestDropSome(t *testing.T) {
+	w := NewWatches()
+	for i := range 25 {
+		path := "/" + string(rune('a'+i))
+		w.Add(1, path, WatchData)
+		w.Add(2, path, WatchRecursive)
+	}
+	for steps, want := range []int{40, 30, 25} {
+		if more := w.DropSome(1, 10); more != (steps < 2) || w.Count() != want || w.CountOf(1) != want-25 {
+			t.Errorf("step %d: more %v, %d watches, %d of them 1's", steps, more, w.Count(), w.CountOf(1))
+		}
+	}
+	if w.DropSome(1, 10) || w.CountOf(2) != 25 || w.recursive != 25 {
+		t.Errorf("%d are left of 2's", w.CountOf(2))
+	}
+}
+
 // TestWatchOfRoot: the root has one name in events, whichever a client used.
 func TestWatchOfRoot(t *testing.T) {
 	m := newMachine()

@@ -147,13 +147,18 @@ func (c *conn) loop() error {
 	}
 }
 
+// dropAtOnce is how many watched paths of a connection that ended are forgotten while others wait.
+const dropAtOnce = 2000
+
 // cleanup takes the connection out of everything.
 func (c *conn) cleanup() {
 	c.dead.Store(true)
-	c.s.watchMu.Lock()
-	c.gone = true
-	c.s.watches.Drop(ztree.WatcherID(c.id))
-	c.s.watchMu.Unlock()
+	for more := true; more; {
+		c.s.watchMu.Lock()
+		c.gone = true
+		more = c.s.watches.DropSome(ztree.WatcherID(c.id), dropAtOnce)
+		c.s.watchMu.Unlock()
+	}
 	c.mu.Lock()
 	for _, o := range c.fifo {
 		if o.kind == opQuery {
