@@ -12,6 +12,8 @@ func (s *Server) chores() {
 	s.wg.Go(s.reap)
 	if s.opts.purgeEvery > 0 {
 		s.wg.Go(s.purge)
+	} else {
+		s.log.Info("old snapshots and logs are never removed: autopurge.purgeInterval is 0")
 	}
 }
 

@@ -287,6 +287,9 @@ func (h *head) expire() {
 	for _, id := range h.sessions.Due(now) {
 		if c := h.owners[id]; c != nil {
 			heard := c.heard.Load()
+			if c.pending.Load() > 0 && !c.dead.Load() {
+				heard = now // it isn't read while it waits for us
+			}
 			if tick := h.s.opts.tick; ((heard+int64(c.timeout))/tick+1)*tick > now {
 				h.sessions.Touch(id, heard)
 				continue

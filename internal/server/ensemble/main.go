@@ -47,6 +47,9 @@ func run(args []string, getenv func(string) string, out, errs io.Writer) int {
 	defer operating.Close()
 	took := time.Since(began).Milliseconds()
 	log.Info(fmt.Sprintf("ZooKeeper server started in %d ms", took), "address", s.Addr())
+	if len(args) == 0 {
+		fmt.Fprint(out, s.Banner())
+	}
 	code := 0
 	select {
 	case <-ctx.Done():
@@ -61,6 +64,12 @@ func run(args []string, getenv func(string) string, out, errs io.Writer) int {
 	}
 	log.Info("shut down")
 	return code
+}
+
+// Banner tells someone who started a server for the first time where it is and what to try.
+func (s *Server) Banner() string {
+	return fmt.Sprintf("\nZooKeeper clients connect to localhost:%d. Data is in %s. Try, in another terminal:\n"+
+		"  kalda zkCli -server localhost:%[1]d create /hello world\n\n", s.Addr().Port, s.zoo.DataDir)
 }
 
 // Load reads the configuration that arguments and environment give, as Apache's scripts and server do.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/kalda/kalda/internal/config"
@@ -34,9 +33,8 @@ func zooKeeper(load func() (*config.ZooKeeper, config.Warnings, error)) beside {
 		}
 		operating := ensemble.Operate(ctx, s)
 		return companion{
-			banner: fmt.Sprintf("ZooKeeper clients connect to localhost:%d. Data is in %s. Try:\n"+
-				"  kalda zkCli -server localhost:%[1]d create /hello world\n\n", s.Addr().Port, cfg.DataDir),
-			fatal: s.Fatal(),
+			banner: s.Banner(),
+			fatal:  s.Fatal(),
 			stop: func() error {
 				operating.Close()
 				return s.Stop()
