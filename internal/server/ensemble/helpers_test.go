@@ -30,7 +30,7 @@ func testConfig(t testing.TB, dir string, lines ...string) *config.ZooKeeper {
 	}
 	text := append([]string{
 		"tickTime=100", "dataDir=" + dir, "clientPort=0", "clientPortAddress=127.0.0.1", "preAllocSize=64",
-		"4lw.commands.whitelist=*",
+		"4lw.commands.whitelist=*", "maxSessionTimeout=60000",
 	}, lines...)
 	path := filepath.Join(t.TempDir(), "zoo.cfg")
 	if err := os.WriteFile(path, []byte(strings.Join(text, "\n")), 0o600); err != nil {

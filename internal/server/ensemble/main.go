@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,8 +17,12 @@ import (
 	"github.com/kalda/kalda/internal/obs"
 )
 
-// invalid is the exit code of a configuration that can't be; Apache's scripts know it.
-const invalid = 2
+// Apache's exit codes, which scripts know.
+const (
+	broken    = 1 // anything else
+	invalid   = 2 // a configuration that can't be
+	noDataDir = 3 // a directory that can't be used
+)
 
 // Main runs a server until SIGTERM or SIGINT and returns the exit code. The arguments are a zoo.cfg, or a
 // port and a directory and so on, or nothing: then it serves port 2181 from ./data/zookeeper.
@@ -41,7 +46,10 @@ func run(args []string, getenv func(string) string, out, errs io.Writer) int {
 	if err != nil {
 		log.Error("the server doesn't start", "error", err)
 		fmt.Fprintln(errs, err)
-		return 1
+		if errors.Is(err, errDataDir) {
+			return noDataDir
+		}
+		return broken
 	}
 	operating := Operate(ctx, s)
 	defer operating.Close()
@@ -54,13 +62,13 @@ func run(args []string, getenv func(string) string, out, errs io.Writer) int {
 	select {
 	case <-ctx.Done():
 	case <-s.Fatal(): //nolint:errcheck // it is logged where it is made
-		code = 1
+		code = broken
 	}
 	stop() // a second signal ends the process at once
 	log.Info("shutting down")
 	if err := s.Stop(); err != nil {
 		log.Error("the shutdown wasn't clean", "error", err)
-		return 1
+		return broken
 	}
 	log.Info("shut down")
 	return code

@@ -149,8 +149,9 @@ func (c *conn) queue(q *query) bool {
 	return true
 }
 
-// reply answers out of line: what isn't about the tree.
+// reply answers out of line what isn't about the tree, behind the reads that are answered.
 func (c *conn) reply(xid int32, zxid jute.Zxid, code jute.Code, body []byte) {
+	c.merge()
 	b := beginReply(takeBuf(), xid, zxid, code)
 	b = endFrame(append(b, body...), 0)
 	c.mu.Lock()

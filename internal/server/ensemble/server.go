@@ -47,6 +47,9 @@ type Server struct {
 	failed atomic.Bool
 }
 
+// errDataDir says that the data directory can't be used.
+var errDataDir = errors.New("unable to access datadir")
+
 // Start loads the data directory and serves clients.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{
@@ -57,7 +60,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	s.traceMask.Store(defaultTraceMask)
 	store, err := zklog.Open(storeOptions(o.Config, o.FS))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errDataDir, err)
 	}
 	s.store = store
 	if err := s.begin(ctx); err != nil {

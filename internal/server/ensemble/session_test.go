@@ -2,6 +2,9 @@ package ensemble
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -166,5 +169,22 @@ func TestThrottle(t *testing.T) {
 	close(stop)
 	if n := s.outstanding.Load(); n != 0 {
 		t.Errorf("%d left", n)
+	}
+}
+
+// TestExitCodes are Apache's: 2 for a configuration, 3 for a directory that can't be used.
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := func(string) string { return "" }
+	for want, args := range map[int][]string{
+		invalid: {filepath.Join(dir, "no.cfg")}, noDataDir: {"0", filepath.Join(file, "data")},
+	} {
+		if code := run(args, none, io.Discard, io.Discard); code != want {
+			t.Errorf("%v: %d, expected %d", args, code, want)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package ensemble
 
 import (
 	"fmt"
+	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -34,7 +36,7 @@ func TestWatchRace(t *testing.T) {
 	s := serve(t)
 	w := open(t, s)
 	w.create("/n", "0", 0)
-	const last = 300
+	const last = 100
 	var wg sync.WaitGroup
 	for range 4 {
 		r, plain := open(t, s), open(t, s)
@@ -180,13 +182,15 @@ func TestPersistentWatches(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	s := serve(t, "kalda.maxOutgoingBytes=65536")
 	slow, w := open(t, s), open(t, s)
-	slow.must(jute.OpAddWatch, &jute.AddWatchRequest{Path: "/n", Mode: jute.AddPersistent}, nil)
-	w.create("/n", "", 0)
+	_ = slow.nc.(*net.TCPConn).SetReadBuffer(4096)
+	path := "/" + strings.Repeat("n", 2000)
+	slow.must(jute.OpAddWatch, &jute.AddWatchRequest{Path: path, Mode: jute.AddPersistent}, nil)
+	w.create(path, "", 0)
 	eventually(t, "the slow one is gone", func() bool {
-		for range 2000 {
-			w.send(jute.OpSetData, &jute.SetDataRequest{Path: "/n", Version: -1})
+		for range 500 {
+			w.send(jute.OpSetData, &jute.SetDataRequest{Path: path, Version: -1})
 		}
-		for range 2000 {
+		for range 500 {
 			if h, _ := w.reply(); h.Err != jute.OK {
 				t.Fatal(h)
 			}
