@@ -7,7 +7,7 @@ SEED ?=
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke faults linear bench dist check clean
+.PHONY: help build run test race lint fmt fmt-check tidy fuzz sim compat compat-smoke compat-zk faults linear bench dist check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +47,9 @@ compat: ## every client, Apache's tools, and the disk both ways (needs java, mvn
 
 compat-smoke: ## Apache's own tools alone, under three minutes (needs java and mvn)
 	test/compat/run smoke
+
+compat-zk: ## other people's ZooKeeper clients and Apache's words (needs java, mvn, python3, node, npm, gcc); NODE=apache: on Apache's server
+	test/compat/run $(if $(NODE),-node $(NODE)) zk
 
 faults: build ## crashes after every file operation, damage everywhere; a node under its memory limit (five minutes)
 	KALDA_FAULTS=12 $(GO) test -count=1 -timeout 5m -run Faults ./internal/server/node

@@ -23,8 +23,9 @@ type suite struct {
 	smoke bool
 	// prepare fetches what it needs, and gives the command and its environment.
 	prepare func(e *env) (command, error)
-	// own suites start their nodes themselves.
+	// own suites start their nodes themselves, but for those with zk.
 	own func(e *env, out io.Writer) error
+	zk  bool // its server is a ZooKeeper
 }
 
 type command struct {
@@ -57,6 +58,13 @@ func suites() []suite {
 		{name: "franz-go", what: "franz-go", prepare: goClient("franz")},
 		{name: "disk-ours", what: "a folder that Kalda wrote: Apache's dump tool, then an Apache node", own: (*env).diskOurs},
 		{name: "disk-theirs", what: "a folder that Apache wrote, under Kalda, and back", own: (*env).diskTheirs},
+		{name: "zk-words", what: "four-letter words, answered by Kalda and by Apache 3.9.5", own: (*env).zkWords},
+		{name: "go-zookeeper", what: "go-zookeeper/zk's own integration tests", zk: true, own: (*env).gozk},
+		{name: "zk-c", what: "Apache's C client", zk: true, prepare: zkC},
+		{name: "zk-node", what: "node-zookeeper-client", zk: true, prepare: zkNodeJS},
+		{name: "kazoo", what: "kazoo: nodes, watches, transactions, recipes", zk: true, prepare: python("kazoo_suite.py")},
+		{name: "zk-java", what: "Apache's Java client 3.9.5 and its shell", zk: true, prepare: zkJava("ZooClient.java")},
+		{name: "curator", what: "Curator's recipes", zk: true, prepare: zkJava("Recipes.java")},
 		{name: "zk-disk-ours", what: "ZooKeeper's directories that Kalda wrote, under Apache 3.9.5, and back", own: (*env).zkDiskOurs},
 		{name: "zk-disk-theirs", what: "ZooKeeper's directories that Apache 3.9.5 wrote, under Kalda, and back", own: (*env).zkDiskTheirs},
 		{name: "kafka-39-on-zk", what: "Apache Kafka 3.9.2's brokers in ZooKeeper mode on Kalda, with faults", own: (*env).kafka39OnZK},
@@ -77,6 +85,10 @@ func choose(names []string, given bool) ([]suite, error) {
 			out = append(out, all[1:]...)
 		case "smoke":
 			out = append(out, slices.DeleteFunc(slices.Clone(all), func(s suite) bool { return !s.smoke })...)
+		case "zk":
+			out = append(out, slices.DeleteFunc(slices.Clone(all), func(s suite) bool {
+				return !s.zk && s.name != "zk-words"
+			})...)
 		default:
 			i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
 			if i < 0 {
@@ -86,7 +98,7 @@ func choose(names []string, given bool) ([]suite, error) {
 		}
 	}
 	if given {
-		out = slices.DeleteFunc(out, func(s suite) bool { return s.own != nil })
+		out = slices.DeleteFunc(out, func(s suite) bool { return s.own != nil && !s.zk })
 	}
 	return out, nil
 }
@@ -94,6 +106,8 @@ func choose(names []string, given bool) ([]suite, error) {
 // runAll runs the suites one after another, against one node that all of them share.
 func (e *env) runAll(chosen []suite) (results []result) {
 	var shared *node
+	zk, given := &zkServerOf{e: e}, e.at
+	defer zk.end()
 	defer func() {
 		if shared != nil {
 			if err := shared.stop(syscall.SIGTERM); err != nil {
@@ -102,6 +116,13 @@ func (e *env) runAll(chosen []suite) (results []result) {
 		}
 	}()
 	for _, s := range chosen {
+		if s.zk {
+			results = append(results, zk.run(s, given))
+			if e.ctx.Err() != nil {
+				break
+			}
+			continue
+		}
 		if s.own == nil && e.at == "" && shared == nil {
 			n, err := e.newNode(e.node, filepath.Join(e.work, "shared"))
 			if err == nil {
@@ -158,7 +179,7 @@ func (e *env) runCommand(s suite, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, suiteLimit)
 	defer cancel()
-	return start(ctx, c.dir, append(c.env, "BOOTSTRAP="+e.at), out, c.args...).Run()
+	return start(ctx, c.dir, append(c.env, "BOOTSTRAP="+e.at, "ZOOKEEPER="+e.at), out, c.args...).Run()
 }
 
 // start makes a command in a process group of its own, so that ending it ends what it started too.
