@@ -74,6 +74,14 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	case "elect":
 		recs, f := p.ElectLeader(a.text("name", ""), int32(a.int("partition", 0)), a.has("unclean"))
 		return s.apply(t, recs, say(f))
+	case "reassign", "cancel":
+		recs, f := p.Reassign(&meta.Reassignment{
+			Topic: a.text("name", ""), Partition: int32(a.int("partition", 0)), Replicas: a.nodes("replicas"),
+			Cancel: d.Cmd == "cancel", KeepSize: a.has("keep-size"),
+		})
+		return s.apply(t, recs, say(f))
+	case "features":
+		return s.features(t, a)
 	case "config":
 		return s.config(t, a)
 	case "topic":
@@ -81,6 +89,20 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	t.Fatalf("unknown command %s", d.Cmd)
 	return ""
+}
+
+func (s *scenario) features(t *testing.T, a args) string {
+	var in []meta.FeatureUpdate
+	for word := range strings.SplitSeq(a.text("set", ""), ",") {
+		name, level, _ := strings.Cut(word, ":")
+		n, _ := strconv.Atoi(level)
+		in = append(in, meta.FeatureUpdate{Name: name, Level: int16(n), Kind: int8(a.int("kind", 1))})
+	}
+	recs, fault, f := s.planner().UpdateFeatures(in)
+	if fault != "" {
+		return s.apply(t, recs, fault+": "+say(f))
+	}
+	return s.apply(t, recs, say(f))
 }
 
 func (s *scenario) register(t *testing.T, a args) string {

@@ -22,6 +22,13 @@ func (b *Broker) adminAPIs() []wire.API {
 		{Key: int16(kmsg.AlterClientQuotas), Min: 0, Max: 1, Serve: b.serveAlterClientQuotas},
 		{Key: int16(kmsg.DescribeQuorum), Min: 0, Max: 2, Serve: b.serveDescribeQuorum},
 		{Key: int16(kmsg.DescribeCluster), Min: 0, Max: 2, Serve: b.serveDescribeCluster},
+		{Key: int16(kmsg.ElectLeaders), Min: 0, Max: 2, Serve: b.serveElectLeaders},
+		{Key: int16(kmsg.AlterPartitionAssignments), Min: 0, Max: 1, Serve: b.serveAlterPartitionReassignments},
+		{Key: int16(kmsg.ListPartitionReassignments), Min: 0, Max: 0, Serve: b.serveListPartitionReassignments},
+		{Key: int16(kmsg.UpdateFeatures), Min: 0, Max: 2, Serve: b.serveUpdateFeatures},
+		{Key: int16(kmsg.UnregisterBroker), Min: 0, Max: 0, Serve: b.serveUnregisterBroker},
+		{Key: int16(kmsg.UnregisterController), Min: 0, Max: 0, Serve: b.serveUnregisterController},
+		{Key: int16(kmsg.ListConfigResources), Min: 0, Max: 1, Serve: b.serveListConfigResources},
 		{Key: int16(kmsg.DescribeTopicPartitions), Min: 0, Max: 0, Serve: b.serveDescribeTopicPartitions},
 	}
 }

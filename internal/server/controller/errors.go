@@ -56,6 +56,12 @@ func errorCode(resp kmsg.Response) *int16 {
 		return &r.ErrorCode
 	case *kmsg.ElectLeadersResponse:
 		return &r.ErrorCode
+	case *kmsg.AlterPartitionAssignmentsResponse:
+		return &r.ErrorCode
+	case *kmsg.ListPartitionReassignmentsResponse:
+		return &r.ErrorCode
+	case *kmsg.UpdateFeaturesResponse:
+		return &r.ErrorCode
 	case *kmsg.ControllerRegistrationResponse:
 		return &r.ErrorCode
 	case *kmsg.UnregisterBrokerResponse:
@@ -84,6 +90,8 @@ func Refuse(req kmsg.Request, code kerr.Code, message string) kmsg.Response {
 		return incrementalAlterConfigsResponse(q, func(int) meta.Failure { return f })
 	case *kmsg.AlterClientQuotasRequest:
 		return failedQuotas(q, f)
+	case *kmsg.UpdateFeaturesRequest:
+		return updateFeaturesResponse(q, f)
 	}
 	resp := req.ResponseKind()
 	resp.SetVersion(req.GetVersion())
@@ -94,6 +102,12 @@ func Refuse(req kmsg.Request, code kerr.Code, message string) kmsg.Response {
 	case *kmsg.ControllerRegistrationResponse:
 		r.ErrorMessage = text(message)
 	case *kmsg.UnregisterBrokerResponse:
+		r.ErrorMessage = text(message)
+	case *kmsg.UnregisterControllerResponse:
+		r.ErrorMessage = text(message)
+	case *kmsg.AlterPartitionAssignmentsResponse:
+		r.ErrorMessage = text(message)
+	case *kmsg.ListPartitionReassignmentsResponse:
 		r.ErrorMessage = text(message)
 	case *kmsg.BrokerRegistrationResponse:
 		r.BrokerEpoch = -1

@@ -50,6 +50,12 @@ func (c *Controller) handle(r *request) {
 		c.assignDirectories(r, q)
 	case *kmsg.ElectLeadersRequest:
 		c.electLeaders(r, q)
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		c.reassign(r, q)
+	case *kmsg.ListPartitionReassignmentsRequest:
+		c.listReassignments(r, q)
+	case *kmsg.UpdateFeaturesRequest:
+		c.updateFeatures(r, q)
 	case *kmsg.ControllerRegistrationRequest:
 		c.registerController(r, q)
 	case *kmsg.UnregisterBrokerRequest:

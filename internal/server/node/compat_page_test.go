@@ -29,7 +29,7 @@ func TestCompatPage_SaysWhatIsServed(t *testing.T) {
 	b.WriteString(compatHead)
 	compatTable(&b, "Clients' and brokers' listeners", apache(t, "apis_broker.txt"), rows(n.broker.Table()))
 	compatTable(&b, "Controllers' listeners", apache(t, "apis_controller.txt"),
-		rows(controllerTable(n.quorum, n.ctl, func(*wire.Request) {})))
+		rows(controllerTable(n.quorum, n.ctl, func(*wire.Request) {}, func(*wire.Request) {})))
 	if *updatePage {
 		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

@@ -33,7 +33,13 @@ var controllerVersions = []versions{
 	{int16(kmsg.DeleteTopics), 1, 6},
 	{int16(kmsg.AlterConfigs), 0, 2},
 	{int16(kmsg.CreatePartitions), 0, 3},
+	{int16(kmsg.ElectLeaders), 0, 2},
 	{int16(kmsg.IncrementalAlterConfigs), 0, 1},
+	{int16(kmsg.AlterPartitionAssignments), 0, 1},
+	{int16(kmsg.ListPartitionReassignments), 0, 0},
+	{int16(kmsg.UpdateFeatures), 0, 2},
+	{int16(kmsg.UnregisterBroker), 0, 0},
+	{int16(kmsg.UnregisterController), 0, 0},
 	{int16(kmsg.AlterClientQuotas), 0, 1},
 	{int16(kmsg.AlterPartition), 2, 3},
 	{int16(kmsg.BrokerRegistration), 0, 4},
@@ -47,7 +53,8 @@ var controllerVersions = []versions{
 func forwardable(key int16) bool {
 	switch kmsg.Key(key) {
 	case kmsg.CreateTopics, kmsg.DeleteTopics, kmsg.CreatePartitions, kmsg.AlterConfigs,
-		kmsg.IncrementalAlterConfigs, kmsg.AlterClientQuotas:
+		kmsg.IncrementalAlterConfigs, kmsg.AlterClientQuotas, kmsg.ElectLeaders, kmsg.AlterPartitionAssignments,
+		kmsg.ListPartitionReassignments, kmsg.UpdateFeatures, kmsg.UnregisterBroker, kmsg.UnregisterController:
 		return true
 	}
 	return false
@@ -61,10 +68,12 @@ type controllerHandler interface {
 	Handle(req kmsg.Request, from controller.Origin, reply func(kmsg.Response))
 }
 
-// controllerTable is what a controller listener serves.
-func controllerTable(q raft, c controllerHandler, answerVersions func(*wire.Request)) *wire.Table {
+// controllerTable is what a controller listener serves: by the quorum, by the active controller, and what any
+// controller's node tells.
+func controllerTable(q raft, c controllerHandler, versions, describe func(*wire.Request)) *wire.Table {
 	apis := []wire.API{
-		{Key: int16(kmsg.ApiVersions), Min: 0, Max: 5, Serve: answerVersions},
+		{Key: int16(kmsg.ApiVersions), Min: 0, Max: 5, Serve: versions},
+		{Key: int16(kmsg.DescribeCluster), Min: 0, Max: 2, Serve: describe},
 		{Key: int16(kmsg.Envelope), Min: 0, Max: 0, Serve: func(r *wire.Request) { serveEnvelope(c, r) }},
 	}
 	for _, v := range raftVersions {

@@ -280,7 +280,7 @@ func (n *Node) run(ctx context.Context) error {
 		if n.ctl == nil {
 			break
 		}
-		table := controllerTable(n.quorum, n.ctl, n.controllerVersions)
+		table := controllerTable(n.quorum, n.ctl, n.controllerVersions, n.describeControllers)
 		if err := n.wire.Serve(l.Name, table); err != nil {
 			return err
 		}
