@@ -25,10 +25,10 @@ func adminFlags() []opt.Flag {
 	}
 }
 
-// featuresTool is kafka-features, as far as it reads.
+// featuresTool is kafka-features.
 func featuresTool(env *Env, args []string) int {
 	global := &opt.Spec{About: "This tool manages feature flags in Kafka.", Flags: adminFlags()}
-	return env.commands(args, global, []command{
+	return env.commands(args, global, append(env.featureChanges(), []command{
 		{
 			"describe", &opt.Spec{About: "Describes the current active feature flags.", Flags: []opt.Flag{
 				{Name: "node-id", Arity: opt.Required, Arg: "id", Help: "The node to ask."},
@@ -51,7 +51,7 @@ func featuresTool(env *Env, args []string) int {
 			[]string{"feature"},
 			env.featureDependencies,
 		},
-	})
+	}...))
 }
 
 func (env *Env) describeFeatures(ctx context.Context, c *cluster, o *opt.Options) error {

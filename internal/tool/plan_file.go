@@ -35,6 +35,10 @@ func parsePlan(text []byte) (planFile, error) {
 	if json.Unmarshal(text, &all) != nil || all == nil {
 		return nil, errNotJSON
 	}
+	return parsePlanEntry(all)
+}
+
+func parsePlanEntry(all planEntry) (planFile, error) {
 	if raw, ok := all["version"]; ok {
 		if version, err := planInt(raw); err != nil {
 			return nil, err

@@ -57,6 +57,8 @@ func toolOfClass(class string) string {
 		return "kafka-log-dirs"
 	case "DeleteRecordsCommand":
 		return "kafka-delete-records"
+	case "LeaderElectionCommand":
+		return "kafka-leader-election"
 	case "BrokerApiVersionsCommand":
 		return "kafka-broker-api-versions"
 	}

@@ -22,11 +22,12 @@ type ListKey func(kind ConfigKind, name string) (def string, isList bool)
 // Rules is the configuration that plans obey.
 type Rules struct {
 	ClusterID         string
-	Partitions        int32 // num.partitions
-	ReplicationFactor int16 // default.replication.factor
-	MinISR            int   // min.insync.replicas
-	Unclean           bool  // unclean.leader.election.enable
-	KeepTopics        bool  // delete.topic.enable=false
+	Self              NodeID // the controller that plans
+	Partitions        int32  // num.partitions
+	ReplicationFactor int16  // default.replication.factor
+	MinISR            int    // min.insync.replicas
+	Unclean           bool   // unclean.leader.election.enable
+	KeepTopics        bool   // delete.topic.enable=false
 	Validate          ValidateConfig
 	ListKeys          ListKey
 }

@@ -42,9 +42,14 @@ func (p *Planner) UpdateFeatures(in []FeatureUpdate) (recs [][]byte, fault strin
 	o := p.output()
 	for i := range in {
 		u := &in[i]
-		if reason := p.refuseFeature(u, levels); reason != "" {
-			return nil, u.Name, failf(kerr.InvalidUpdateVersion, "Invalid update version %d for feature %s. %s",
-				u.Level, u.Name, reason)
+		reason := p.refuseFeature(u, levels)
+		if reason != "" {
+			reason = fmt.Sprintf("Invalid update version %d for feature %s. %s", u.Level, u.Name, reason)
+		} else if u.Name == FeatureMetadata {
+			reason = refuseMetadataVersion(p.Image.MetadataVersion(), u.Level, u.Kind)
+		}
+		if reason != "" {
+			return nil, u.Name, Failure{kerr.InvalidUpdateVersion, reason}
 		}
 		if u.Name == FeatureELR && u.Level > 0 && !p.elr() {
 			p.settleMinISR(o)
@@ -77,8 +82,6 @@ func (p *Planner) refuseFeature(u *FeatureUpdate, levels map[string]int16) strin
 		return "Can't downgrade to a newer version."
 	case u.Name == FeatureKRaft: // no record of the metadata log, but one of the quorum's own
 		return "The quorum's version is changed only by formatting."
-	case u.Name == FeatureMetadata:
-		return refuseMetadataVersion(now, u.Level, u.Kind)
 	}
 	if needs := FeatureNeeds(u.Name, u.Level); levels[FeatureMetadata] < needs {
 		return fmt.Sprintf("%s could not be set to %d because it depends on %s level %d",
@@ -93,10 +96,11 @@ func refuseMetadataVersion(now, level int16, kind int8) string {
 		if level >= n || n > now {
 			continue
 		}
+		why := "Refusing to perform the requested downgrade because it might delete metadata information."
 		if kind == UnsafeDowngrade {
-			return "Unsafe metadata downgrade is not supported in this version."
+			why = "Unsafe metadata downgrade is not supported in this version."
 		}
-		return "Refusing to perform the requested downgrade because it might delete metadata information."
+		return fmt.Sprintf("Unsupported metadata.version downgrade from %d to %d. %s", now, level, why)
 	}
 	return ""
 }
@@ -104,7 +108,7 @@ func refuseMetadataVersion(now, level int16, kind int8) string {
 // unsupported says which node doesn't know a level of a feature, "" if all do.
 func (p *Planner) unsupported(name string, level int16) string {
 	if reason := outOf(Supported(), name, level); reason != "" {
-		return "Local controller " + reason
+		return "Local controller " + strconv.Itoa(int(p.Rules.Self)) + " " + reason
 	}
 	for b := range p.Image.Brokers() {
 		if reason := outOf(b.Features, name, level); reason != "" {

@@ -48,7 +48,8 @@ func New(cfg Config, publish Publish) *Controller {
 	c := &Controller{cfg: cfg, publish: publish, committed: meta.Empty()}
 	c.tokens = quota.NewTokens(quota.Window{Samples: cfg.QuotaSamples, Each: cfg.QuotaWindow}, cfg.QuotaClients)
 	c.rules = meta.Rules{
-		ClusterID: cfg.ClusterID, Partitions: cfg.Partitions, ReplicationFactor: cfg.ReplicationFactor,
+		ClusterID: cfg.ClusterID, Self: cfg.NodeID,
+		Partitions: cfg.Partitions, ReplicationFactor: cfg.ReplicationFactor,
 		MinISR: cfg.MinISR, Unclean: cfg.Unclean, KeepTopics: cfg.KeepTopics,
 		Validate: cfg.Validate, ListKeys: cfg.ListKeys,
 	}

@@ -174,6 +174,7 @@ var classes = map[string]string{
 	"kafka-log-dirs":            "LogDirsCommand",
 	"kafka-cluster":             "ClusterTool",
 	"kafka-features":            "FeatureCommand",
+	"kafka-leader-election":     "LeaderElectionCommand",
 	"kafka-metadata-quorum":     "MetadataQuorumCommand",
 	"kafka-broker-api-versions": "BrokerApiVersionsCommand",
 	"kafka-producer-perf-test":  "ProducerPerformance",
