@@ -94,10 +94,19 @@ def offsets():
     c.close()
 
 
-def member():
+def classic():
+    return consumer(group_id=GROUP, session_timeout_ms=10000, heartbeat_interval_ms=500)
+
+
+def modern(group, topics=None):
+    """A member of the consumer protocol (KIP-848)."""
+    return member(lambda: consumer(group_id=group, group_protocol="consumer"), topics)
+
+
+def member(make=classic, topics=None):
     def opened():
-        c = consumer(group_id=GROUP, session_timeout_ms=10000, heartbeat_interval_ms=500)
-        c.subscribe([TOPIC])
+        c = make()
+        c.subscribe(topics or [TOPIC])
         return c
 
     def poll(m, c):
@@ -119,6 +128,34 @@ def describe_group():
     got = {tp.partition: tp.offset for tp in o.topic_partitions}
     assert got == {p: len(v) for p, v in written.by_partition.items()}, got
     assert GROUP in [g.group_id for g in admin.list_consumer_groups().result(30).valid]
+
+
+def modern_mix():
+    """A classic member and one of the new protocol share a group, and each outlives the other."""
+    group = GROUP + "-mix"
+    a = member(lambda: consumer(group_id=group, session_timeout_ms=10000, heartbeat_interval_ms=500))
+    try:
+        until(lambda: len(a.assigned) == PARTITIONS and a.count() >= written.total(), "all to the classic member")
+        b = modern(group)
+        until(lambda: a.assigned and b.assigned and len(a.assigned) + len(b.assigned) == PARTITIONS, "shared")
+        assert not a.assigned & b.assigned
+        a.close()
+        until(lambda: len(b.assigned) == PARTITIONS, "all to the new member")
+        a = member(lambda: consumer(group_id=group, session_timeout_ms=10000, heartbeat_interval_ms=500))
+        until(lambda: a.assigned and b.assigned and len(a.assigned) + len(b.assigned) == PARTITIONS, "shared again")
+        b.close()
+        until(lambda: len(a.assigned) == PARTITIONS, "all to the classic member again")
+        assert b.count() == 0 and a.count() == 0, "read again"
+    finally:
+        a.close()
+
+
+def modern_regex():
+    m = modern(GROUP + "-regex", ["^" + TOPIC[:-1] + "."])
+    try:
+        until(lambda: len(m.assigned) == PARTITIONS and m.count() >= written.total(), "all by expression")
+    finally:
+        m.close()
 
 
 def delete_group():
@@ -146,6 +183,9 @@ check("produce idempotent", lambda: produce("zstd", enable_idempotence=True))
 check("consume from the beginning", consume)
 check("offsets, seek, headers", offsets)
 check("two members, a rebalance, commit", group_scenario, member, written)
+check("two members of the new protocol", group_scenario, lambda: modern(GROUP + "-new"), written)
+check("members of both protocols", modern_mix)
+check("the new protocol, by expression", modern_regex)
 check("describe the group", describe_group)
 check("resume at the committed offsets", resume_scenario, member, written, produce)
 check("delete the group", delete_group)
