@@ -40,6 +40,7 @@ func (n *Node) register() {
 	n.registerRequests()
 	if n.cfg.Broker {
 		n.registerBroker()
+		n.registerGroups()
 	}
 	if n.cfg.Controller {
 		n.registerController()
