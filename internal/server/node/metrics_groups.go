@@ -40,9 +40,10 @@ func (n *Node) registerGroups() {
 		states := map[*obs.Desc]map[string]float64{classic: {}, consumer: {}}
 		for _, g := range n.listGroups() {
 			kinds[g.Type]++
-			if g.Type == "classic" {
+			switch g.Type {
+			case "classic":
 				states[classic][strings.ToLower(g.State)]++
-			} else if g.Type == "consumer" {
+			case "consumer":
 				states[consumer][strings.ToLower(g.State)]++
 			}
 		}
