@@ -222,9 +222,9 @@ func (l *Log) load() error {
 	l.epochs.truncateEnd(end)
 	l.epochs.truncateStart(l.StartOffset())
 	// Transaction indexes are believed up to where verification began: the replay makes the rest of them again,
-	// and must not begin later.
+	// and must not begin later. A log without producers has nothing to replay.
 	unsure := l.verifyFrom
-	if l.adopt {
+	if l.adopt || l.spec.Producers == nil {
 		unsure = math.MaxInt64
 	}
 	if err := l.dropSnapshots(func(o batch.Offset) bool { return o > min(end, unsure) }); err != nil {
