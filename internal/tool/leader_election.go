@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -129,10 +130,8 @@ func electionPlan(text []byte) (planFile, error) {
 func addElection(req *kmsg.ElectLeadersRequest, topic string, n int32) error {
 	for i := range req.Topics {
 		if t := &req.Topics[i]; t.Topic == topic {
-			for _, have := range t.Partitions {
-				if have == n {
-					return fmt.Errorf("Replica election data contains duplicate partitions: %s-%d", topic, n)
-				}
+			if slices.Contains(t.Partitions, n) {
+				return fmt.Errorf("Replica election data contains duplicate partitions: %s-%d", topic, n)
 			}
 			t.Partitions = append(t.Partitions, n)
 			return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/kalda/kalda/internal/disk/vfs"
 	"github.com/kalda/kalda/internal/format/batch"
@@ -58,11 +59,11 @@ func CutOff(fsys vfs.FS, parent string, tp TopicPartition) (c Cut, ok bool, err 
 
 // take puts aside and cuts: first what is last, so that a crash in between leaves what can be cut again.
 func (c *Cut) take(fsys vfs.FS, dir string, later []string) error {
-	for i := len(later) - 1; i >= 0; i-- {
-		if err := fsys.Rename(later[i], later[i]+suffixDamaged); err != nil {
+	for _, l := range slices.Backward(later) {
+		if err := fsys.Rename(l, l+suffixDamaged); err != nil {
 			return err
 		}
-		c.Kept = append(c.Kept, later[i]+suffixDamaged)
+		c.Kept = append(c.Kept, l+suffixDamaged)
 	}
 	if err := copyFile(fsys, c.File, c.File+suffixDamaged); err != nil {
 		return fmt.Errorf("put %s aside: %w", c.File, err)

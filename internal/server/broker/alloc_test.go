@@ -77,7 +77,7 @@ func TestFewAllocationsPerRequest(t *testing.T) {
 	offsets.Topics = append(offsets.Topics, end)
 	metadata := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr("t")
+	topic.Topic = new("t")
 	metadata.Topics = append(metadata.Topics, topic)
 	for _, k := range []struct {
 		name    string
