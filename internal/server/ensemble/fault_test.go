@@ -238,6 +238,15 @@ func TestDamagedFiles(t *testing.T) {
 	t.Run("log", func(t *testing.T) {
 		dir, _ := written(t)
 		path := logWith(t, dir, "/n37")
+		for { // without a snapshot that has n37 already: what it covers is not read
+			files, _ := filepath.Glob(filepath.Join(dir, "snapshot.*"))
+			if len(files) == 1 {
+				break
+			}
+			if err := os.Remove(newest(t, dir, "snapshot.")); err != nil {
+				t.Fatal(err)
+			}
+		}
 		flip(t, path, "/n37", 2)
 		_, err := startOn(nil, testConfig(t, filepath.Dir(dir)))
 		if !errors.Is(err, zklog.ErrCorrupt) || !strings.Contains(err.Error(), path) ||
